@@ -14,11 +14,11 @@ EXTRA_DIST += \
 	bench/sim/plots.py \
 	bench/sim/scenarios.py
 
-# Stragglers, from the cost model.
-EXTRA_DIST += bench/sim/straggler.py
+# The other papers' figures, from the cost model.
+EXTRA_DIST += bench/sim/flexreduce.py bench/sim/lines.py bench/sim/optcc.py bench/sim/straggler.py \
+	bench/sim/trivance.py
 
-# Slow links, from the cost model.
-EXTRA_DIST += bench/sim/optcc.py bench/sim/search.py bench/sim/trivance.py
+EXTRA_DIST += bench/sim/search.py bench/sim/smpi.py
 
 # Shared by the benchmarks, the lab's too.
 bench_shared = bench/common.c bench/common.h bench/contender.c

@@ -9,8 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* By default; how many are compared, if they make no more rounds than that. */
-enum { SEGMENTS = 16, SEGMENTS_MAX = 256, ROUNDS = 4096 };
+/* By default, if they make no more than ROUNDS; and the most that are compared, if they make no
+ * more than ROUNDS_MAX (64 segments of 256 hosts). */
+enum { SEGMENTS = 16, ROUNDS = 1 << 12, SEGMENTS_MAX = 256, ROUNDS_MAX = 1 << 14 };
 
 /* Pairs of a slow host and another one. */
 static const int64_t meetings_most = 1 << 16;
@@ -233,7 +234,7 @@ int strag_uplinks_choices(int slow, int least, int body,
     int count = 0;
     for (int k = least; slow > 0 && k <= SEGMENTS_MAX; k *= 2) {
         int64_t needed = blocks_of(of, k);
-        if (count == 0 || ((int64_t)k * body <= ROUNDS && needed < INT32_MAX))
+        if (count == 0 || ((int64_t)k * body <= ROUNDS_MAX && needed < INT32_MAX))
             blocks[count++] = (int)needed;
     }
     if (count == 0)

@@ -11,5 +11,6 @@ EXTRA_DIST += \
 	test/sim/data.py \
 	test/sim/make_platform.py \
 	test/sim/replay.c \
+	test/sim/selector.c \
 	test/sim/sim.c \
 	test/sim/sim.h

@@ -3,8 +3,10 @@
  * Replays plans in SimGrid's SMPI: every simulated rank builds its own plan and sends messages of
  * the plan's sizes, round by round; their content does not matter.
  *
- * usage: replay ALGORITHM BYTES --torus XxY... | --hosts RANKS/RANKS_PER_HOST
- *               [--alpha US] [--local-alpha US] [--late RANK:US]
+ * usage: replay ALGORITHM BYTES --torus XxY... | --hosts RANKS/RANKS_PER_HOST | --groups LIST
+ *               [--alpha US] [--local-alpha US] [--late RANK:US] [--blocks M] [--ports N]
+ *
+ * LIST has the hosts of every group, one rank on each, and its uplink: 4@100,2@50 (Gbit/s).
  *
  * In a round a rank posts all its receives, then all its sends, and waits for all of them. Before,
  * both ends of a message sleep for alpha: it is charged when the later of them is ready, and
@@ -36,6 +38,7 @@ struct job {
     struct strag_straggler late;
     size_t bytes;
     double alpha, local_alpha; /* seconds */
+    int blocks, ports;         /* 0: the algorithm's own choice */
 };
 
 static void sleep_seconds(double seconds)
@@ -72,6 +75,12 @@ static void read_option(const char *name, const char *value, struct job *job)
         status = sim_torus(value, &job->topology, &err);
     else if (strcmp(name, "--hosts") == 0)
         status = make_hosts(value, &job->topology, &err);
+    else if (strcmp(name, "--groups") == 0)
+        status = sim_groups(value, &job->topology, &err);
+    else if (strcmp(name, "--blocks") == 0)
+        job->blocks = atoi(value);
+    else if (strcmp(name, "--ports") == 0)
+        job->ports = atoi(value);
     else if (strcmp(name, "--alpha") == 0)
         status = read_microseconds(value, &job->alpha, &err);
     else if (strcmp(name, "--local-alpha") == 0)
@@ -79,7 +88,8 @@ static void read_option(const char *name, const char *value, struct job *job)
     else if (strcmp(name, "--late") == 0 && sscanf(value, "%d:%n", &job->late.rank, &at) == 1)
         status = read_microseconds(value + at, &job->late.delay, &err);
     else
-        sim_give_up("options: --torus, --hosts, --alpha, --local-alpha, --late RANK:US");
+        sim_give_up("options: --torus, --hosts, --groups, --alpha, --local-alpha, --late RANK:US, "
+                    "--blocks, --ports");
     if (status != STRAG_OK)
         sim_give_up(err.text);
 }
@@ -89,14 +99,15 @@ static void read_job(int argc, char **argv, struct job *job)
     struct strag_error err;
     *job = (struct job){.late = {.rank = -1}};
     if (argc < 5 || argc % 2 == 0)
-        sim_give_up("usage: replay ALGORITHM BYTES --torus XxY | --hosts N/G [OPTION VALUE]...");
+        sim_give_up("usage: replay ALGORITHM BYTES --torus XxY | --hosts N/G | --groups LIST "
+                    "[OPTION VALUE]...");
     job->algorithm = strag_algorithm_find(argv[1], &err);
     if (!job->algorithm || strag_parse_bytes(argv[2], &job->bytes, &err) != STRAG_OK)
         sim_give_up(err.text);
     for (int i = 3; i < argc; i += 2)
         read_option(argv[i], argv[i + 1], job);
     if (!job->topology)
-        sim_give_up("neither --torus nor --hosts is given");
+        sim_give_up("none of --torus, --hosts and --groups is given");
     if (job->local_alpha > job->alpha)
         sim_give_up("a message within a host takes longer than one between hosts");
 }
@@ -137,7 +148,7 @@ static int post(const struct job *job, const struct strag_plan *plan, const stru
             continue;
         int bytes = (int)bytes_of(job, plan, op) - ENVELOPE;
         if (bytes < 0)
-            sim_give_up("the plan has messages that are shorter than SMPI's envelope");
+            bytes = 0; /* less than 16 bytes more */
         MPI_Request *request = &requests[posted++];
         if (sends)
             MPI_Isend(payload, bytes, MPI_BYTE, op->peer, 0, MPI_COMM_WORLD, request);
@@ -158,7 +169,8 @@ static void run_round(const struct job *job, const struct strag_plan *plan,
         if (!any_counts(job, plan, op, end, !far))
             continue;
         double alpha = far ? job->alpha : job->local_alpha;
-        sleep_seconds(alpha - slept);
+        if (alpha > slept)
+            sleep_seconds(alpha - slept);
         slept = alpha;
         posted += post(job, plan, op, end, false, !far, requests + posted);
         posted += post(job, plan, op, end, true, !far, requests + posted);
@@ -200,11 +212,15 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &n);
     if (n != job.topology->n)
         sim_give_up("the job's ranks are not the topology's");
-    if (!payload && !(payload = malloc(job.bytes)))
+    if (!payload && !(payload = SMPI_SHARED_MALLOC(job.bytes))) /* nothing is copied */
         sim_give_up("out of memory for the payload");
 
     struct strag_state state = {.nstragglers = job.late.rank >= 0, .straggler = &job.late};
-    struct strag_problem problem = {.n = n, .topology = job.topology, .state = &state};
+    struct strag_problem problem = {.n = n,
+                                    .topology = job.topology,
+                                    .state = &state,
+                                    .blocks = job.blocks,
+                                    .ports = job.ports};
     struct strag_plan *plan;
     struct strag_error err;
     if (strag_plan_create(job.algorithm, &problem, rank, &plan, &err) != STRAG_OK)

@@ -11,4 +11,7 @@ void sim_give_up(const char *what);
 /** A torus like 8x8 with a rank at each position. */
 int sim_torus(const char *dims, struct strag_topology **topology, struct strag_error *err);
 
+/** Groups of hosts with a rank on each, and every group's uplink in Gbit/s: 4@100,2@50. */
+int sim_groups(const char *text, struct strag_topology **topology, struct strag_error *err);
+
 #endif

@@ -290,7 +290,7 @@ static void by_clocks(void **state)
     }
 }
 
-/* As the paper: 2(n-1)/(n-m), or l + 2(m-1)/(n-m); near theorem 2 for many hosts. */
+/* Near theorem 2 for many hosts. */
 static void several_slow_hosts_in_time(void **state)
 {
     (void)state;
@@ -307,6 +307,38 @@ static void several_slow_hosts_in_time(void **state)
             slow_links_free(&links);
         }
     }
+}
+
+/* Two of seven hosts: 2(h-1)/(h-m) with h fast hosts, which is more than the paper's 2(n-1)/(n-m)
+ * for n hosts; `weighted` takes less than either. */
+static void two_slow_hosts_of_seven(void **state)
+{
+    (void)state;
+    struct slow_links links;
+    slow_links_make(&links, 7, 1);
+    slow_links_add(&links, 2, 2);
+    slow_links_add(&links, 5, 2);
+    links.problem.blocks = blocks_of(7, 1, 2, 2, 256);
+    assert_below(slow_links_time(&links, optcc(), false), 2 * 4 / 3.0, 1.01, 7, 2);
+    const struct strag_algorithm *weighted = support_algorithm("weighted");
+    links.problem.blocks = 0; /* 16 segments */
+    assert_true(slow_links_time(&links, weighted, false) < 2 * 6 / 5.0);
+    slow_links_free(&links);
+}
+
+/* Of 256 hosts as many segments are compared as bring 1.7 % of the bound. */
+static void many_hosts_in_time(void **state)
+{
+    (void)state;
+    struct slow_links links;
+    int blocks[STRAG_CHOICES_MAX];
+    slow_links_make(&links, 256, 1);
+    slow_links_add(&links, 85, 2);
+    int choices = strag_algorithm_choices(optcc(), &links.problem, blocks);
+    links.problem.blocks = blocks[choices - 1];
+    assert_below(slow_links_time(&links, optcc(), false), strag_bound_one_flow(256, 2), 1.017, 256,
+                 2);
+    slow_links_free(&links);
 }
 
 /* ---- The rest ---- */
@@ -358,6 +390,8 @@ int main(void)
         cmocka_unit_test(few_segments),
         cmocka_unit_test(by_clocks),
         cmocka_unit_test(several_slow_hosts_in_time),
+        cmocka_unit_test(two_slow_hosts_of_seven),
+        cmocka_unit_test(many_hosts_in_time),
         cmocka_unit_test(runs_of_rounds),
         cmocka_unit_test(refusals),
     };
