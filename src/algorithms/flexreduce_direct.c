@@ -43,7 +43,7 @@
 #include <stdlib.h>
 
 /* Segments that a user may ask for. */
-enum { SEGMENTS_MAX = 512 };
+enum { SEGMENTS_MAX = 512, GROWING_MAX = 55 };
 
 /* Of so many ranks all messages are looked at in no time. */
 enum { RANKS_SOON = 256 };
@@ -58,6 +58,20 @@ struct prepared {
     const struct strag_flex *flex;
     int segments, stages; /* stages: levels, there and back */
 };
+
+/* ---- Lengths of segments ---- */
+
+static bool grows(int segments)
+{
+    return (segments & (segments - 1)) != 0 && segments <= GROWING_MAX;
+}
+
+/* A segment's length, in units. */
+static int find_length(int segments, int segment)
+{
+    const int from_end = segments - 1 - segment;
+    return !grows(segments) ? 1 : 1 + (segment < from_end ? segment : from_end);
+}
 
 /* ---- Preparing ---- */
 
@@ -155,7 +169,7 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
 /* Among equal hosts on one switch a second segment saves nothing. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    static const int segments[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
+    static const int segments[] = {2, 3, 4, 5, 7, 8, 11, 15, 16, 23, 31, 32, 47, 64};
     const struct shares *shares = problem->shared;
     int count = 0;
     blocks[count++] = shares->equal->blocks;
@@ -191,13 +205,14 @@ static void bounds(const struct strag_problem *problem, struct strag_bounds *bou
 {
     const struct prepared *prepared = problem->prepared;
     const struct strag_flex *flex = prepared->flex;
-    int b = 0;
-    bounds->denominator = flex->whole * prepared->segments;
-    for (int s = 0; s < prepared->segments; s++) {
+    int64_t before = 0;
+    for (int s = 0, b = 0; s < prepared->segments; s++) {
+        const int length = find_length(prepared->segments, s);
         for (int i = 0; i < flex->blocks; i++)
-            bounds->numerator[b++] = s * flex->whole + flex->cuts[i];
+            bounds->numerator[b++] = before + length * flex->cuts[i];
+        before += length * flex->whole;
     }
-    bounds->numerator[bounds->blocks] = bounds->denominator;
+    bounds->numerator[bounds->blocks] = bounds->denominator = before;
 }
 
 /* ---- Building ---- */
@@ -238,7 +253,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 static int alike(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
-    return round >= prepared->stages - 1 && round < prepared->segments ? prepared->segments - round
+    return !grows(prepared->segments) && round >= prepared->stages - 1 && round < prepared->segments ? prepared->segments - round
                                                                        : 1;
 }
 
