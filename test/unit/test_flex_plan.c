@@ -383,7 +383,8 @@ static void assert_shares(const char *text, const struct strag_state *state, con
     const int64_t whole = INT64_C(1) << 50;
     int64_t shares[16], sum = 0;
     assert_in_range(tree->nodes[0].children, 2, 16);
-    strag_flex_shares(tree, 0, true, whole, shares);
+    const double hosts_time = strag_flex_hosts_time(tree);
+    strag_flex_shares(tree, 0, &hosts_time, whole, shares);
     for (int c = 0; c < tree->nodes[0].children; c++) {
         assert_near((double)shares[c] / (double)whole, expected[c]);
         sum += shares[c];
@@ -440,7 +441,8 @@ static void no_uplink_takes_longer(void **state)
         struct planned planned = plan_problem(machine_finish(&nodes, NULL), NULL, by_rates);
         const struct strag_tree *tree = planned.flex->tree;
         int64_t shares[16];
-        strag_flex_shares(tree, 0, true, planned.flex->whole, shares);
+        const double hosts_time = strag_flex_hosts_time(tree);
+        strag_flex_shares(tree, 0, &hosts_time, planned.flex->whole, shares);
         for (int c = 0; c < q; c++) {
             double share = (double)shares[c] / (double)planned.flex->whole;
             assert_true(shares[c] >= 0);
