@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { NONE = -1 };
+enum { NONE = -1, TIMES = 16 /* tried for hosts */ };
 
 /* lcm(1 .. 40), about 2^52.2: what is divided by up to 40 once stays exact. Times 512 segments it
  * is below the 2^62 that strag_bounds allows. */
@@ -64,6 +64,28 @@ static void find_level(struct rates *rates, const struct strag_tree *tree,
     rates->alike = below == most || !(rates->sum > 0);
 }
 
+/* m equal hosts below a child have carried 2(1 - 1/m) of the vector each on lower levels, and all of
+ * them carry 1 + (q-2) f on this one: with f = 1/(q-2) that is 2, which is what hosts carry anyway.
+ * Where a child gets more the time may be longer, up to what the hosts take. */
+static void relieve_hosts(struct rates *rates, const struct strag_tree *tree,
+                          const struct strag_tree_node *node, double hosts_time)
+{
+    double low = rates->time, high = hosts_time;
+    const double most = 1. / (node->children - 2);
+    if (rates->level <= most || high <= low)
+        return;
+    for (int i = 0; i < TIMES; i++) {
+        rates->time = (low + high) / 2;
+        find_level(rates, tree, node);
+        if (rates->level > most)
+            low = rates->time;
+        else
+            high = rates->time;
+    }
+    rates->time = high;
+    find_level(rates, tree, node);
+}
+
 static struct rates find_rates(const struct strag_tree *tree, const struct strag_tree_node *node,
                                double hosts_time)
 {
@@ -78,10 +100,12 @@ static struct rates find_rates(const struct strag_tree *tree, const struct strag
         most = rate > most ? rate : most;
         sum += rate;
     }
-    rates.time = fmax(least_time(node->children, sum, least), rates.said ? hosts_time : 0);
+    rates.time = least_time(node->children, sum, least);
     rates.alike = !(most > least) || !isfinite(rates.time); /* beyond what numbers can tell apart */
     if (!rates.alike)
         find_level(&rates, tree, node);
+    if (!rates.alike && rates.said)
+        relieve_hosts(&rates, tree, node, hosts_time);
     return rates;
 }
 
