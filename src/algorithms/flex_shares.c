@@ -64,9 +64,9 @@ static void find_level(struct rates *rates, const struct strag_tree *tree,
     rates->alike = below == most || !(rates->sum > 0);
 }
 
-/* m equal hosts below a child have carried 2(1 - 1/m) of the vector each on lower levels, and all of
- * them carry 1 + (q-2) f on this one: with f = 1/(q-2) that is 2, which is what hosts carry anyway.
- * Where a child gets more the time may be longer, up to what the hosts take. */
+/* m equal hosts below a child have carried 2(1 - 1/m) of the vector each on lower levels, and all
+ * of them carry 1 + (q-2) f on this one: with f = 1/(q-2) that is 2, which is what hosts carry
+ * anyway. Where a child gets more the time may be longer, up to what the hosts take. */
 static void relieve_hosts(struct rates *rates, const struct strag_tree *tree,
                           const struct strag_tree_node *node, double hosts_time)
 {

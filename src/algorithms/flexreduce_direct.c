@@ -43,10 +43,14 @@
 #include <stdlib.h>
 
 /* Segments that a user may ask for. */
-enum { SEGMENTS_MAX = 512, GROWING_MAX = 55 };
+enum { NONE = -1, SEGMENTS_MAX = 512 };
 
-/* Of so many ranks all messages are looked at in no time. */
-enum { RANKS_SOON = 256 };
+/* Of more segments the first and the last are short anyway; and all lengths together, times the
+ * ranges' denominator, are below the 2^62 that strag_bounds allows. */
+enum { GROWING_MAX = 55 };
+
+/* With more ranks a table compares fewer numbers of segments. */
+enum { MANY_RANKS = 256 };
 
 /* Shared by all counts of segments. */
 struct shares {
@@ -88,10 +92,9 @@ static bool adds_nothing(const struct strag_problem *problem)
     return strag_tree_is_flat(problem) && strag_uplinks_alike(problem);
 }
 
-/* A round has all of a rank's messages. */
 static bool takes_long(const struct strag_problem *problem)
 {
-    return problem->n > RANKS_SOON;
+    return problem->n > MANY_RANKS && !strag_flex_has_few_messages(problem);
 }
 
 static void unshare(void *shared)
@@ -169,18 +172,25 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
 /* Among equal hosts on one switch a second segment saves nothing. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    static const int segments[] = {2, 3, 4, 5, 7, 8, 11, 15, 16, 23, 31, 32, 47, 64};
+    static const int few[] = {2, 3, 4, 5, 7, 8, 11, 15, 16, 23, 31, 32, 47, 64};
+    static const int many[] = {4, 8, 16, 32, 64};
+    const bool is_many = problem->n > MANY_RANKS;
+    const int *segments = is_many ? many : few;
+    const size_t most = is_many ? sizeof many / sizeof *many : sizeof few / sizeof *few;
     const struct shares *shares = problem->shared;
     int count = 0;
-    blocks[count++] = shares->equal->blocks;
+    if (!is_many)
+        blocks[count++] = shares->equal->blocks;
     if (shares->rated == shares->equal && shares->equal->tree->levels == 1)
         return count;
-    for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
+    for (size_t i = 0; i < most; i++) {
         const int64_t cut = (int64_t)segments[i] * shares->rated->blocks;
-        if (cut > blocks[0] && cut < INT32_MAX &&
+        if (cut > shares->equal->blocks && cut < INT32_MAX &&
             strag_flex_check_messages(problem, "flexreduce-direct", segments[i], NULL) == STRAG_OK)
             blocks[count++] = (int)cut;
     }
+    if (count == 0)
+        blocks[count++] = shares->equal->blocks;
     return count;
 }
 
@@ -253,8 +263,25 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 static int alike(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
-    return !grows(prepared->segments) && round >= prepared->stages - 1 && round < prepared->segments ? prepared->segments - round
-                                                                       : 1;
+    const int segments = prepared->segments;
+    const bool steady = !grows(segments) && round >= prepared->stages - 1 && round < segments;
+    return steady ? segments - round : 1;
+}
+
+/* A segment. */
+static int unit(const struct strag_problem *problem)
+{
+    const struct prepared *prepared = problem->prepared;
+    return prepared->flex->blocks;
+}
+
+/* There is one form with several rounds that are alike: segments of equal length. */
+static int form_of(const struct strag_problem *problem, int blocks)
+{
+    const struct shares *shares = problem->shared;
+    const int segments = segments_of(shares, blocks);
+    const int stages = 2 * shares->rated->tree->levels;
+    return grows(segments) || segments < stages + 1 ? NONE : 0;
 }
 
 /* Nodes below the same one all move on by one, on every level: they have equal shares. */
@@ -269,6 +296,7 @@ const struct strag_algorithm strag_flexreduce_direct = {
     .summary = "a level is one round, all directly; in k segments shares follow uplinks' rates",
     .rounds = "k-1+2L",
     .sent = "about 2(n-1)/n",
+    .prefers_more_blocks = true,
     .check = check,
     .adds_nothing = adds_nothing,
     .takes_long = takes_long,
@@ -282,5 +310,7 @@ const struct strag_algorithm strag_flexreduce_direct = {
     .build = build,
     .bounds = bounds,
     .alike = alike,
+    .unit = unit,
+    .form_of = form_of,
     .like = like,
 };
