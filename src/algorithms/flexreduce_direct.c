@@ -296,7 +296,6 @@ const struct strag_algorithm strag_flexreduce_direct = {
     .summary = "a level is one round, all directly; in k segments shares follow uplinks' rates",
     .rounds = "k-1+2L",
     .sent = "about 2(n-1)/n",
-    .prefers_more_blocks = true,
     .check = check,
     .adds_nothing = adds_nothing,
     .takes_long = takes_long,

@@ -106,12 +106,12 @@ static void a_slow_link_carries_what_the_head_says(void **state)
     const double bytes = 1e12, vector = 2 * bytes / model.bandwidth;
     struct strag_problem problem = {.n = 5, .state = &slow};
     int blocks[STRAG_CHOICES_MAX];
-    assert_int_equal(strag_algorithm_choices(algorithm(), &problem, blocks), 10);
+    assert_int_equal(strag_algorithm_choices(algorithm(), &problem, blocks), 15);
     problem.blocks = blocks[0];
     assert_float_equal(seconds(algorithm(), &problem, &model, bytes) / vector, 1.6, 1e-4);
     problem.blocks = blocks[1];
     assert_float_equal(seconds(algorithm(), &problem, &model, bytes) / vector, 1.5, 1e-4);
-    problem.blocks = blocks[9];
+    problem.blocks = blocks[12];
     assert_float_equal(seconds(algorithm(), &problem, &model, bytes) / vector, 33.0 / 32, 1e-4);
 }
 
