@@ -64,14 +64,18 @@ static void find_level(struct rates *rates, const struct strag_tree *tree,
     rates->alike = below == most || !(rates->sum > 0);
 }
 
-/* m equal hosts below a child have carried 2(1 - 1/m) of the vector each on lower levels, and all
- * of them carry 1 + (q-2) f on this one: with f = 1/(q-2) that is 2, which is what hosts carry
- * anyway. Where a child gets more the time may be longer, up to what the hosts take. */
+/* m equal hosts below a child have carried 2(1 - 1/m) of the vector each on lower levels. All of
+ * them carry 1 + (q-2) f on this level, and 2f (1 - 1/r) above it, r being the product of the
+ * degrees there: with f = 1/(q - 2/r) that is 2 for each, which is what hosts carry anyway. Where a
+ * child gets more the time may be longer, up to what the hosts take. */
 static void relieve_hosts(struct rates *rates, const struct strag_tree *tree,
                           const struct strag_tree_node *node, double hosts_time)
 {
     double low = rates->time, high = hosts_time;
-    const double most = 1. / (node->children - 2);
+    double above = 1;
+    for (int i = node->parent; i != NONE; i = tree->nodes[i].parent)
+        above *= tree->nodes[i].children;
+    const double most = 1 / (node->children - 2 / above);
     if (rates->level <= most || high <= low)
         return;
     for (int i = 0; i < TIMES; i++) {

@@ -22,13 +22,23 @@
  *     segment 1                 contribute   sums
  *     segment 2                              contribute ..      sums
  *
- * Then shares follow the uplinks' rates (flex_shares.h): whose link is slow owns less, or nothing.
+ * So on a tree every link is busy in every round, however uneven the tree is: a group of few hosts
+ * that has long messages on the uplinks, and a group of many that has them between its hosts, do
+ * that at the same time, for different segments. In `flexreduce` each waits for the other.
+ *
+ * Segments are equally long where their number is a power of two, or the tree has one level. Others
+ * grow by one unit each and shrink again: 1 2 3 .. 3 2 1. With L levels a host of a large group is
+ * busy with segments s and s - (2L-1), that of a small one with those between; as long as lengths
+ * grow evenly both sums are the same, so that little is lost at the ends: about 1/k^2 of the time
+ * instead of 1/k.
+ *
+ * Shares follow the uplinks' rates (flex_shares.h): whose link is slow owns less, or nothing.
  * 5 hosts, rank 0's at half the rate, and what its link carries, both ways at the same time:
  *
  *     segments   rounds   vectors over the slow link, one way after the other
  *         1         2     0.8 + 0.8       = 1.6
  *         2         3     0.5 + 0.5 + 0.5 = 1.5
- *         k        k+1    (k+1)/k
+ *         k        k+1    (k+1)/k, if segments are equally long
  *
  * `weighted` carries as little in (k+1)(h-1) rounds, where no rank has to deal with more than two
  * others at once.
@@ -65,16 +75,20 @@ struct prepared {
 
 /* ---- Lengths of segments ---- */
 
-static bool grows(int segments)
+/* Are segments of different lengths? */
+static bool grows(const struct strag_flex *flex, int segments)
 {
-    return (segments & (segments - 1)) != 0 && segments <= GROWING_MAX;
+    const bool power = (segments & (segments - 1)) == 0;
+    return flex->tree->levels > 1 && !power && segments <= GROWING_MAX;
 }
 
 /* A segment's length, in units. */
-static int find_length(int segments, int segment)
+static int find_length(const struct prepared *prepared, int segment)
 {
-    const int from_end = segments - 1 - segment;
-    return !grows(segments) ? 1 : 1 + (segment < from_end ? segment : from_end);
+    const int from_end = prepared->segments - 1 - segment;
+    if (!grows(prepared->flex, prepared->segments))
+        return 1;
+    return 1 + (segment < from_end ? segment : from_end);
 }
 
 /* ---- Preparing ---- */
@@ -172,7 +186,7 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
 /* Among equal hosts on one switch a second segment saves nothing. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    static const int few[] = {2, 3, 4, 5, 7, 8, 11, 15, 16, 23, 31, 32, 47, 64};
+    static const int few[] = {2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 23, 24, 31, 32};
     static const int many[] = {4, 8, 16, 32, 64};
     const bool is_many = problem->n > MANY_RANKS;
     const int *segments = is_many ? many : few;
@@ -217,7 +231,7 @@ static void bounds(const struct strag_problem *problem, struct strag_bounds *bou
     const struct strag_flex *flex = prepared->flex;
     int64_t before = 0;
     for (int s = 0, b = 0; s < prepared->segments; s++) {
-        const int length = find_length(prepared->segments, s);
+        const int length = find_length(prepared, s);
         for (int i = 0; i < flex->blocks; i++)
             bounds->numerator[b++] = before + length * flex->cuts[i];
         before += length * flex->whole;
@@ -264,7 +278,8 @@ static int alike(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
     const int segments = prepared->segments;
-    const bool steady = !grows(segments) && round >= prepared->stages - 1 && round < segments;
+    const bool steady =
+        !grows(prepared->flex, segments) && round >= prepared->stages - 1 && round < segments;
     return steady ? segments - round : 1;
 }
 
@@ -281,7 +296,7 @@ static int form_of(const struct strag_problem *problem, int blocks)
     const struct shares *shares = problem->shared;
     const int segments = segments_of(shares, blocks);
     const int stages = 2 * shares->rated->tree->levels;
-    return grows(segments) || segments < stages + 1 ? NONE : 0;
+    return grows(shares->rated, segments) || segments < stages + 1 ? NONE : 0;
 }
 
 /* Nodes below the same one all move on by one, on every level: they have equal shares. */
