@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * flexreduce-direct: proved over a whole range of hosts, trees, slow links and numbers of segments;
- * what it says of rounds and bytes; and that it is not chosen, though by the model it is better.
+ * what it says of rounds and bytes; that its levels overlap; and where it is chosen.
  */
 #include "machines.h"
 #include "model/cost.h"
