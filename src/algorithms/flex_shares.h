@@ -13,9 +13,10 @@ double strag_flex_hosts_time(const struct strag_tree *tree);
 
 /**
  * What the children of a node get of the vector: as equal shares as no uplink takes longer with
- * than need be. With q children whose rates are w_i that is
- * T = max(2(q-1) / sum(w), 1 / min(w)), or what the hosts take in any case, if that is more; child
- * i may get up to (T w_i - 1) / (q - 2). Where all are alike or q is 2, shares are equal.
+ * than need be. With q children whose rates are w_i that is T = max(2(q-1) / sum(w), 1 / min(w)),
+ * or more, up to what the hosts take in any case, where the hosts below a child would have too much
+ * to send otherwise; child i may get up to (T w_i - 1) / (q - 2). Where all are alike or q is 2,
+ * shares are equal.
  *
  * @param hosts_time  of strag_flex_hosts_time; NULL: shares are equal, whatever the rates
  * @param whole       the sum of all
