@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { NONE = -1 };
+enum { NONE = -1, TIMES = 16 /* tried for hosts */ };
 
 /* lcm(1 .. 40), about 2^52.2: what is divided by up to 40 once stays exact. Times 512 segments it
  * is below the 2^62 that strag_bounds allows. */
@@ -22,21 +22,79 @@ static double rate_of(const struct strag_tree *tree, int child, bool said)
 /* By how much the rates ask for unequal shares. Uplinks count as alike where not all are said. */
 struct rates {
     bool said, alike;
-    double time; /* T: all a child's traffic, sent one vector per unit of time and rate */
-    double sum;  /* of what the children ask for */
+    double time;  /* T: all a child's traffic, sent one vector per unit of time and rate */
+    double level; /* the share of those whose uplinks are fast enough for it */
+    double sum;   /* of what the children get */
 };
 
-/* What a child asks for: with this share its uplink is busy during all of the time. */
-static double wish(const struct rates *rates, const struct strag_tree *tree, int child)
+/* Theorem 2 (model/bounds.h): all links busy all of the time, or the slowest one. */
+static double least_time(int links, double sum, double least)
 {
-    double more = rates->time * rate_of(tree, child, rates->said) - 1;
-    return more > 0 ? more : 0;
+    return fmax(2 * (links - 1) / sum, 1 / least);
 }
 
-static struct rates find_rates(const struct strag_tree *tree, const struct strag_tree_node *node)
+/* The largest share with which a child's uplink is not busy for longer than the time. */
+static double largest(const struct rates *rates, const struct strag_tree *tree,
+                      const struct strag_tree_node *node, int child)
+{
+    const double more = rates->time * rate_of(tree, child, rates->said) - 1;
+    return more > 0 ? more / (node->children - 2) : 0;
+}
+
+/* Raise the level until the shares sum up to 1: each time by what is missing if no other child's
+ * share is at its largest with that. */
+static void find_level(struct rates *rates, const struct strag_tree *tree,
+                       const struct strag_tree_node *node)
+{
+    const int most = node->children;
+    int below = most;
+    rates->level = 0;
+    rates->sum = 0;
+    for (int last = most + 1; below > 0 && below < last;) {
+        last = below;
+        rates->level += (1 - rates->sum) / below;
+        rates->sum = 0;
+        below = 0;
+        for (int c = 0; c < most; c++) {
+            const double share = largest(rates, tree, node, node->first_child + c);
+            rates->sum += fmin(share, rates->level);
+            below += share > rates->level;
+        }
+    }
+    rates->alike = below == most || !(rates->sum > 0);
+}
+
+/* m equal hosts below a child have carried 2(1 - 1/m) of the vector each on lower levels. All of
+ * them carry 1 + (q-2) f on this level, and 2f (1 - 1/r) above it, r being the product of the
+ * degrees there: with f = 1/(q - 2/r) that is 2 for each, which is what hosts carry anyway. Where a
+ * child gets more the time may be longer, up to what the hosts take. */
+static void relieve_hosts(struct rates *rates, const struct strag_tree *tree,
+                          const struct strag_tree_node *node, double hosts_time)
+{
+    double low = rates->time, high = hosts_time;
+    double above = 1;
+    for (int i = node->parent; i != NONE; i = tree->nodes[i].parent)
+        above *= tree->nodes[i].children;
+    const double most = 1 / (node->children - 2 / above);
+    if (rates->level <= most || high <= low)
+        return;
+    for (int i = 0; i < TIMES; i++) {
+        rates->time = (low + high) / 2;
+        find_level(rates, tree, node);
+        if (rates->level > most)
+            low = rates->time;
+        else
+            high = rates->time;
+    }
+    rates->time = high;
+    find_level(rates, tree, node);
+}
+
+static struct rates find_rates(const struct strag_tree *tree, const struct strag_tree_node *node,
+                               double hosts_time)
 {
     const int first = node->first_child;
-    struct rates rates = {.said = true, .alike = true};
+    struct rates rates = {.said = true};
     for (int c = 0; c < node->children; c++)
         rates.said = rates.said && strag_tree_uplink(tree, first + c) > 0;
     double least = rate_of(tree, first, rates.said), most = least, sum = 0;
@@ -46,30 +104,47 @@ static struct rates find_rates(const struct strag_tree *tree, const struct strag
         most = rate > most ? rate : most;
         sum += rate;
     }
-    rates.alike = !(most > least);
-    rates.time = 2 * (node->children - 1) / sum;
-    if (rates.time < 1 / least)
-        rates.time = 1 / least;
-    for (int c = 0; c < node->children; c++)
-        rates.sum += wish(&rates, tree, first + c);
-    rates.alike = rates.alike || !isfinite(rates.sum); /* beyond what numbers can tell apart */
+    rates.time = least_time(node->children, sum, least);
+    rates.alike = !(most > least) || !isfinite(rates.time); /* beyond what numbers can tell apart */
+    if (!rates.alike)
+        find_level(&rates, tree, node);
+    if (!rates.alike && rates.said)
+        relieve_hosts(&rates, tree, node, hosts_time);
     return rates;
 }
 
-void strag_flex_shares(const struct strag_tree *tree, int node, bool rates, int64_t whole,
-                       int64_t *shares)
+/* A link of which nothing is said is as fast as the fastest of which something is. */
+double strag_flex_hosts_time(const struct strag_tree *tree)
+{
+    double sum = 0, least = INFINITY, most = 0;
+    int hosts = 0, unsaid = 0;
+    for (int i = 1; i < tree->nnodes; i++) {
+        if (tree->nodes[i].network || !tree->nodes[tree->nodes[i].parent].network)
+            continue;
+        const double rate = rate_of(tree, i, true);
+        hosts++;
+        unsaid += rate == 0;
+        sum += rate;
+        most = fmax(most, rate);
+        least = rate > 0 ? fmin(least, rate) : least;
+    }
+    return most > 0 ? least_time(hosts, sum + unsaid * most, least) : 0;
+}
+
+void strag_flex_shares(const struct strag_tree *tree, int node, const double *hosts_time,
+                       int64_t whole, int64_t *shares)
 {
     const struct strag_tree_node *above = &tree->nodes[node];
     int degree = above->children;
     struct rates found = {.alike = true};
-    if (rates && degree > 2)
-        found = find_rates(tree, above);
+    if (hosts_time && degree > 2)
+        found = find_rates(tree, above, *hosts_time);
     double asked = 0;
     int64_t given = 0;
     for (int c = 0; c < degree; c++) {
         int64_t until = (int64_t)strag_scale((uint64_t)whole, (uint64_t)c + 1, (uint64_t)degree);
         if (!found.alike && c + 1 < degree) {
-            asked += wish(&found, tree, above->first_child + c);
+            asked += fmin(largest(&found, tree, above, above->first_child + c), found.level);
             until = (int64_t)((double)whole * (asked / found.sum));
             until = until > whole ? whole : until;
         }
@@ -113,8 +188,9 @@ static int64_t find_whole(const struct strag_tree *tree)
 
 bool strag_flex_alike(const struct strag_tree *tree)
 {
+    const double hosts_time = strag_flex_hosts_time(tree);
     for (int i = 0; i < tree->nnodes; i++) {
-        if (tree->nodes[i].children > 2 && !find_rates(tree, &tree->nodes[i]).alike)
+        if (tree->nodes[i].children > 2 && !find_rates(tree, &tree->nodes[i], hosts_time).alike)
             return false;
     }
     return true;

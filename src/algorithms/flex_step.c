@@ -7,6 +7,8 @@ enum { NONE = -1 };
  * below each other child, which is no way to go about thousands of hosts on one switch. */
 static const int64_t messages_max = INT64_C(1) << 22;
 
+static const int64_t messages_few = INT64_C(1) << 16;
+
 /* At least: a message of every leaf to each other child, on every level. */
 static int64_t count_messages(const struct strag_problem *problem)
 {
@@ -30,6 +32,11 @@ int strag_flex_check_messages(const struct strag_problem *problem, const char *n
                           "possible",
                           name, (long long)messages, (long long)messages_max);
     return STRAG_OK;
+}
+
+bool strag_flex_has_few_messages(const struct strag_problem *problem)
+{
+    return count_messages(problem) <= messages_few;
 }
 
 /* The child of a node that a position is below of. */

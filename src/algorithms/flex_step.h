@@ -30,6 +30,9 @@ void strag_flex_step_build(const struct strag_flex_step *step, int distance);
 int strag_flex_check_messages(const struct strag_problem *problem, const char *name, int segments,
                               struct strag_error *err);
 
+/** Are all messages of a segment looked at in no time, also if they are in few rounds? */
+bool strag_flex_has_few_messages(const struct strag_problem *problem);
+
 /** The most that a rank sends on all levels, in vectors. */
 double strag_flex_sent_max(const struct strag_flex *flex);
 

@@ -407,6 +407,12 @@ static bool adds_nothing_pipelined(const struct strag_problem *problem)
     return strag_tree_is_flat(problem) && strag_uplinks_alike(problem);
 }
 
+/* Where flexreduce-direct is looked at, that one is not slower by the model. */
+static bool takes_long_pipelined(const struct strag_problem *problem)
+{
+    return problem->n > MANY_RANKS && strag_flex_has_few_messages(problem);
+}
+
 const struct strag_algorithm strag_flexreduce = {
     .name = "flexreduce",
     .summary = "level by level through any tree; least traffic over every uplink",
@@ -437,6 +443,7 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .prepare = prepare_pipelined,
     .release = free,
     .adds_nothing = adds_nothing_pipelined,
+    .takes_long = takes_long_pipelined,
     .choices = choices,
     .claim = claim,
     .sent_max = sent_max,

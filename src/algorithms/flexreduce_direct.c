@@ -22,13 +22,23 @@
  *     segment 1                 contribute   sums
  *     segment 2                              contribute ..      sums
  *
- * Then shares follow the uplinks' rates (flex_shares.h): whose link is slow owns less, or nothing.
+ * So on a tree every link is busy in every round, however uneven the tree is: a group of few hosts
+ * that has long messages on the uplinks, and a group of many that has them between its hosts, do
+ * that at the same time, for different segments. In `flexreduce` each waits for the other.
+ *
+ * Segments are equally long where their number is a power of two, or the tree has one level. Others
+ * grow by one unit each and shrink again: 1 2 3 .. 3 2 1. With L levels a host of a large group is
+ * busy with segments s and s - (2L-1), that of a small one with those between; as long as lengths
+ * grow evenly both sums are the same, so that little is lost at the ends: about 1/k^2 of the time
+ * instead of 1/k.
+ *
+ * Shares follow the uplinks' rates (flex_shares.h): whose link is slow owns less, or nothing.
  * 5 hosts, rank 0's at half the rate, and what its link carries, both ways at the same time:
  *
  *     segments   rounds   vectors over the slow link, one way after the other
  *         1         2     0.8 + 0.8       = 1.6
  *         2         3     0.5 + 0.5 + 0.5 = 1.5
- *         k        k+1    (k+1)/k
+ *         k        k+1    (k+1)/k, if segments are equally long
  *
  * `weighted` carries as little in (k+1)(h-1) rounds, where no rank has to deal with more than two
  * others at once.
@@ -43,10 +53,14 @@
 #include <stdlib.h>
 
 /* Segments that a user may ask for. */
-enum { SEGMENTS_MAX = 512 };
+enum { NONE = -1, SEGMENTS_MAX = 512 };
 
-/* Of so many ranks all messages are looked at in no time. */
-enum { RANKS_SOON = 256 };
+/* Of more segments the first and the last are short anyway; and all lengths together, times the
+ * ranges' denominator, are below the 2^62 that strag_bounds allows. */
+enum { GROWING_MAX = 55 };
+
+/* With more ranks a table compares fewer numbers of segments. */
+enum { MANY_RANKS = 256 };
 
 /* Shared by all counts of segments. */
 struct shares {
@@ -58,6 +72,24 @@ struct prepared {
     const struct strag_flex *flex;
     int segments, stages; /* stages: levels, there and back */
 };
+
+/* ---- Lengths of segments ---- */
+
+/* Are segments of different lengths? */
+static bool grows(const struct strag_flex *flex, int segments)
+{
+    const bool power = (segments & (segments - 1)) == 0;
+    return flex->tree->levels > 1 && !power && segments <= GROWING_MAX;
+}
+
+/* A segment's length, in units. */
+static int find_length(const struct prepared *prepared, int segment)
+{
+    const int from_end = prepared->segments - 1 - segment;
+    if (!grows(prepared->flex, prepared->segments))
+        return 1;
+    return 1 + (segment < from_end ? segment : from_end);
+}
 
 /* ---- Preparing ---- */
 
@@ -74,10 +106,9 @@ static bool adds_nothing(const struct strag_problem *problem)
     return strag_tree_is_flat(problem) && strag_uplinks_alike(problem);
 }
 
-/* A round has all of a rank's messages. */
 static bool takes_long(const struct strag_problem *problem)
 {
-    return problem->n > RANKS_SOON;
+    return problem->n > MANY_RANKS && !strag_flex_has_few_messages(problem);
 }
 
 static void unshare(void *shared)
@@ -155,18 +186,25 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
 /* Among equal hosts on one switch a second segment saves nothing. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    static const int segments[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
+    static const int few[] = {2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 23, 24, 31, 32};
+    static const int many[] = {4, 8, 16, 32, 64};
+    const bool is_many = problem->n > MANY_RANKS;
+    const int *segments = is_many ? many : few;
+    const size_t most = is_many ? sizeof many / sizeof *many : sizeof few / sizeof *few;
     const struct shares *shares = problem->shared;
     int count = 0;
-    blocks[count++] = shares->equal->blocks;
+    if (!is_many)
+        blocks[count++] = shares->equal->blocks;
     if (shares->rated == shares->equal && shares->equal->tree->levels == 1)
         return count;
-    for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
+    for (size_t i = 0; i < most; i++) {
         const int64_t cut = (int64_t)segments[i] * shares->rated->blocks;
-        if (cut > blocks[0] && cut < INT32_MAX &&
+        if (cut > shares->equal->blocks && cut < INT32_MAX &&
             strag_flex_check_messages(problem, "flexreduce-direct", segments[i], NULL) == STRAG_OK)
             blocks[count++] = (int)cut;
     }
+    if (count == 0)
+        blocks[count++] = shares->equal->blocks;
     return count;
 }
 
@@ -191,13 +229,14 @@ static void bounds(const struct strag_problem *problem, struct strag_bounds *bou
 {
     const struct prepared *prepared = problem->prepared;
     const struct strag_flex *flex = prepared->flex;
-    int b = 0;
-    bounds->denominator = flex->whole * prepared->segments;
-    for (int s = 0; s < prepared->segments; s++) {
+    int64_t before = 0;
+    for (int s = 0, b = 0; s < prepared->segments; s++) {
+        const int length = find_length(prepared, s);
         for (int i = 0; i < flex->blocks; i++)
-            bounds->numerator[b++] = s * flex->whole + flex->cuts[i];
+            bounds->numerator[b++] = before + length * flex->cuts[i];
+        before += length * flex->whole;
     }
-    bounds->numerator[bounds->blocks] = bounds->denominator;
+    bounds->numerator[bounds->blocks] = bounds->denominator = before;
 }
 
 /* ---- Building ---- */
@@ -238,8 +277,26 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 static int alike(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
-    return round >= prepared->stages - 1 && round < prepared->segments ? prepared->segments - round
-                                                                       : 1;
+    const int segments = prepared->segments;
+    const bool steady =
+        !grows(prepared->flex, segments) && round >= prepared->stages - 1 && round < segments;
+    return steady ? segments - round : 1;
+}
+
+/* A segment. */
+static int unit(const struct strag_problem *problem)
+{
+    const struct prepared *prepared = problem->prepared;
+    return prepared->flex->blocks;
+}
+
+/* There is one form with several rounds that are alike: segments of equal length. */
+static int form_of(const struct strag_problem *problem, int blocks)
+{
+    const struct shares *shares = problem->shared;
+    const int segments = segments_of(shares, blocks);
+    const int stages = 2 * shares->rated->tree->levels;
+    return grows(shares->rated, segments) || segments < stages + 1 ? NONE : 0;
 }
 
 /* Nodes below the same one all move on by one, on every level: they have equal shares. */
@@ -267,5 +324,7 @@ const struct strag_algorithm strag_flexreduce_direct = {
     .build = build,
     .bounds = bounds,
     .alike = alike,
+    .unit = unit,
+    .form_of = form_of,
     .like = like,
 };

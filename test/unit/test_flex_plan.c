@@ -383,7 +383,8 @@ static void assert_shares(const char *text, const struct strag_state *state, con
     const int64_t whole = INT64_C(1) << 50;
     int64_t shares[16], sum = 0;
     assert_in_range(tree->nodes[0].children, 2, 16);
-    strag_flex_shares(tree, 0, true, whole, shares);
+    const double hosts_time = strag_flex_hosts_time(tree);
+    strag_flex_shares(tree, 0, &hosts_time, whole, shares);
     for (int c = 0; c < tree->nodes[0].children; c++) {
         assert_near((double)shares[c] / (double)whole, expected[c]);
         sum += shares[c];
@@ -419,6 +420,27 @@ static void shares_by_rates(void **state)
     assert_shares("1@100,1@50,1@50", NULL, (double[]){1, 0, 0});
 }
 
+/* Three switches with one host each and three with two: for the uplinks' sake the latter would own
+ * all of the vector, a third each, but then their hosts would send more than 2 vectors. */
+static void hosts_are_relieved(void **state)
+{
+    (void)state;
+    struct planned planned = plan_problem(
+        machine_tree("1@100,(1,1)@200,1@100,(1,1)@200,1@100,(1,1)@200"), NULL, by_rates);
+    const struct strag_tree *tree = planned.flex->tree;
+    const double hosts_time = strag_flex_hosts_time(tree);
+    const int64_t whole = INT64_C(1) << 50;
+    int64_t shares[6];
+    assert_float_equal(hosts_time * 100e9 / 8, 2 * 8 / 9., 1e-9);
+    assert_int_equal(tree->nodes[0].children, 6);
+    strag_flex_shares(tree, 0, &hosts_time, whole, shares);
+    for (int c = 0; c < 6; c++) {
+        const bool two = tree->nodes[tree->nodes[0].first_child + c].leaves == 2;
+        assert_float_equal((double)shares[c] / (double)whole, two ? 1 / 4. : 1 / 12., 1e-4);
+    }
+    planned_free(&planned);
+}
+
 /* With its share every uplink carries (1 + (q-2) f), which none takes longer for than T. */
 static void no_uplink_takes_longer(void **state)
 {
@@ -440,7 +462,8 @@ static void no_uplink_takes_longer(void **state)
         struct planned planned = plan_problem(machine_finish(&nodes, NULL), NULL, by_rates);
         const struct strag_tree *tree = planned.flex->tree;
         int64_t shares[16];
-        strag_flex_shares(tree, 0, true, planned.flex->whole, shares);
+        const double hosts_time = strag_flex_hosts_time(tree);
+        strag_flex_shares(tree, 0, &hosts_time, planned.flex->whole, shares);
         for (int c = 0; c < q; c++) {
             double share = (double)shares[c] / (double)planned.flex->whole;
             assert_true(shares[c] >= 0);
@@ -480,12 +503,12 @@ static void cuts_are_rounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_papers_ranges), cmocka_unit_test(the_papers_calls),
-        cmocka_unit_test(all_small_trees),   cmocka_unit_test(the_forms_agree),
-        cmocka_unit_test(a_range_is_split),  cmocka_unit_test(too_many_ranges),
-        cmocka_unit_test(the_papers_time),   cmocka_unit_test(the_plans_time),
-        cmocka_unit_test(shares_by_rates),   cmocka_unit_test(no_uplink_takes_longer),
-        cmocka_unit_test(cuts_are_rounded),
+        cmocka_unit_test(the_papers_ranges),      cmocka_unit_test(the_papers_calls),
+        cmocka_unit_test(all_small_trees),        cmocka_unit_test(the_forms_agree),
+        cmocka_unit_test(a_range_is_split),       cmocka_unit_test(too_many_ranges),
+        cmocka_unit_test(the_papers_time),        cmocka_unit_test(the_plans_time),
+        cmocka_unit_test(shares_by_rates),        cmocka_unit_test(hosts_are_relieved),
+        cmocka_unit_test(no_uplink_takes_longer), cmocka_unit_test(cuts_are_rounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
