@@ -20,18 +20,6 @@
  *
  * A range that passes the end of the vector is two messages to the same rank.
  *
- * The longest messages go the farthest, n/2 ranks away. Ranks that are near in their order are
- * often near on the network, so as long as the ranks are even in number pairs swap halves first: of
- * n = 2^a m ranks those 1, 2, .. 2^(a-1) apart, as in recursive halving with the nearest first. The
- * m ranks that are 2^a apart then share a range of m blocks, and do as above. That takes no more
- * rounds or bytes. n = 12 = 2^2 * 3; what rank 5 does (its half is the upper one, then the lower):
- *
- *     round   sends                      receives
- *       0     blocks 0..5 to rank 4      6..11 from rank 4, reduced       pairs 1 apart
- *       1     9..11 to 7                 6..8 from 7, reduced             2 apart
- *       2     6 to 1                     7 from 9, reduced                ranks 1 5 9, blocks 6 7 8
- *       3     8 to 9                     7 from 1, reduced
- *
  * Rounds 2 ceil(log2 n), each rank sends 2(n-1)/n of the vector. (J. L. Traeff, "Optimal,
  * non-pipelined reduce-scatter and allreduce algorithms".)
  */
@@ -43,15 +31,6 @@ static int up(int v, int distance, int n)
     return v < n - distance ? v + distance : v - (n - distance);
 }
 
-/* A range of the members' blocks, which may run over the last one. */
-static void add_range(struct strag_builder *builder, struct strag_members members,
-                      enum strag_kind kind, int round, int peer, int first, int count)
-{
-    const int head = count < members.count - first ? count : members.count - first;
-    strag_cyclic(builder, kind, round, peer, members.block + first, head);
-    strag_cyclic(builder, kind, round, peer, members.block, count - head);
-}
-
 /* One round, of skip k: the reduce-scatter's, or the allgather's with all messages reversed. */
 static void build_round(struct strag_builder *builder, struct strag_members members, int node,
                         int round, const int *s, int k, bool reduce)
@@ -60,12 +39,11 @@ static void build_round(struct strag_builder *builder, struct strag_members memb
     int below = up(node, members.count - s[k], members.count);
     int upper = strag_member_rank(members, above), lower = strag_member_rank(members, below);
     int count = s[k + 1] - s[k];
-    add_range(builder, members, STRAG_SEND, round, reduce ? upper : lower, reduce ? above : node,
-              count);
+    strag_cyclic(builder, STRAG_SEND, round, reduce ? upper : lower, reduce ? above : node, count);
     if (reduce)
-        add_range(builder, members, STRAG_RECV_REDUCE, round, lower, node, count);
+        strag_cyclic(builder, STRAG_RECV_REDUCE, round, lower, node, count);
     else
-        add_range(builder, members, STRAG_RECV, round, upper, above, count);
+        strag_cyclic(builder, STRAG_RECV, round, upper, above, count);
 }
 
 int strag_circulant_reduce_scatter(struct strag_builder *builder, struct strag_members members,
@@ -108,49 +86,14 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-/* How often the ranks can be halved. */
-static int halvings(int n)
-{
-    int log = 0;
-    while ((n >> log) % 2 == 0)
-        log++;
-    return log;
-}
-
-/* The pair of a rank that halves step t's range, which begins with a block: its own half is that of
- * its bit. @return where that begins */
-static int build_pair(struct strag_builder *builder, int rank, int t, int begin, int half,
-                      int round, bool reduce)
-{
-    const int peer = rank ^ 1 << t, bit = rank >> t & 1;
-    const int mine = begin + bit * half, theirs = begin + !bit * half;
-    strag_stage(builder, reduce ? "reduce-scatter" : "allgather");
-    strag_send(builder, round, peer, reduce ? theirs : mine, half);
-    if (reduce)
-        strag_recv_reduce(builder, round, peer, mine, half);
-    else
-        strag_recv(builder, round, peer, theirs, half);
-    return mine;
-}
-
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    const int n = problem->n, log = halvings(n);
-    int begin[STRAG_SKIPS_MAX] = {0}, round = 0;
-    for (int t = 0; t < log; t++)
-        begin[t + 1] = build_pair(builder, rank, t, begin[t], n >> (t + 1), round++, true);
-    const struct strag_members members = {.count = n >> log,
-                                          .without = n >> log,
-                                          .log = log,
-                                          .lowest = rank & ((1 << log) - 1),
-                                          .block = begin[log]};
-    round = strag_circulant_reduce_scatter(builder, members, rank >> log, round);
-    round = strag_circulant_allgather(builder, members, rank >> log, round);
-    for (int t = log - 1; t >= 0; t--)
-        build_pair(builder, rank, t, begin[t], n >> (t + 1), round++, false);
+    const struct strag_members all = {.count = problem->n, .without = problem->n};
+    int round = strag_circulant_reduce_scatter(builder, all, rank, 0);
+    strag_circulant_allgather(builder, all, rank, round);
 }
 
-/* All ranks move on by one: their pairs' members change places, and so do the others. */
+/* All ranks move on by one. */
 static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
 {
     const struct strag_topology *topology = problem->topology;

@@ -7,18 +7,16 @@
 #include "algorithms/skips.h"
 #include "plan/algorithm.h"
 
-/* Those who take part. In the order of their ranks they are nodes 0 to count - 1; they share as
- * many blocks (or one), and node v's own is the one at place v. */
+/* Those who take part. In the order of their ranks they are nodes 0 to count - 1; the vector has as
+ * many blocks (or one), and node v's own is block v. */
 struct strag_members {
-    int count;       /* at least 1 */
-    int without;     /* the rank that is none of them; count: there is no such rank */
-    int log, lowest; /* all ranks: `lowest` is the first, and the next one is 2^log higher */
-    int block;       /* the first of their blocks */
+    int count;   /* at least 1 */
+    int without; /* the rank that is none of them; count: there is no such rank */
 };
 
 static inline int strag_member_rank(struct strag_members members, int node)
 {
-    return members.lowest + ((node < members.without ? node : node + 1) << members.log);
+    return node < members.without ? node : node + 1;
 }
 
 static inline int strag_member_node(struct strag_members members, int rank)

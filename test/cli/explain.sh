@@ -149,8 +149,8 @@ YAML
 succeeds explain --torus 4x4 --bytes 32,1K,1M --rules "$work/rules.yaml"
 equal 'table of the rule' "$(table)" '0 the previous component 1K circulant 1M swing, 32 blocks'
 says "by the rule in line 6 of $work/rules.yaml:"
-says '1K: circulant, 12.95 us'
-says 'recursive-doubling 6.728 us, 0.52x: faster by the model'
+says '1K: circulant, 14.55 us'
+says 'recursive-doubling 6.728 us, 0.46x: faster by the model'
 succeeds explain -n 4 --bytes 32 --rules "$work/rules.yaml"
 says "by the rule in line 3 of $work/rules.yaml:"
 equal 'table of the first rule' "$(table)" '0 ring'

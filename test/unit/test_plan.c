@@ -142,27 +142,6 @@ static void circulant_of_5_rank_4(void **state)
     support_plans_free(plans, 5);
 }
 
-/* Of 12 ranks those 1 and then 2 apart halve the vector; ranks 1, 5 and 9 share what is left. */
-static void circulant_of_12_halves_with_the_nearest_first(void **state)
-{
-    (void)state;
-    static const struct {
-        int peer, first, count;
-    } sends[] = {{4, 0, 6}, {7, 9, 3}, {1, 6, 1}, {9, 8, 1},
-                 {1, 7, 1}, {9, 7, 1}, {7, 6, 3}, {4, 6, 6}};
-    struct strag_plan **plans = support_plans(support_algorithm("circulant"), 12);
-    assert_int_equal(plans[5]->nops, 16);
-    for (int round = 0; round < 8; round++) {
-        const struct strag_op *send = &plans[5]->ops[2 * round];
-        assert_int_equal(send->kind, STRAG_SEND);
-        assert_int_equal(send->round, round);
-        assert_int_equal(send->peer, sends[round].peer);
-        assert_int_equal(send->first, sends[round].first);
-        assert_int_equal(send->count, sends[round].count);
-    }
-    support_plans_free(plans, 12);
-}
-
 /* Skips 7 4 2 1: round 1 sends relative blocks 2 and 3, of which only 2 was reduced before. */
 static void mixed_ranges_are_copied(void **state)
 {
@@ -609,7 +588,6 @@ int main(void)
         cmocka_unit_test(huge_counts_are_exact),
         cmocka_unit_test(uneven_blocks_are_exact),
         cmocka_unit_test(circulant_of_5_rank_4),
-        cmocka_unit_test(circulant_of_12_halves_with_the_nearest_first),
         cmocka_unit_test(mixed_ranges_are_copied),
         cmocka_unit_test(ring_of_3_rank_0),
         cmocka_unit_test(exchange_puts_the_lower_rank_left),
