@@ -30,7 +30,8 @@ struct table {
     int sizes;
     const struct strag_algorithm *algorithms[ALGORITHMS_MAX];
     double *seconds; /* [algorithm * sizes + size] */
-    double *rated;   /* the same as they are compared (strag_select_rated); by clocks the same */
+    double *rated;   /* the same as they are compared (strag_select_rated); by clocks the same;
+                        INFINITY where the algorithm runs only if it is named */
     int columns;
 };
 
@@ -253,8 +254,9 @@ static int estimate(const struct table *table, const struct strag_algorithm *alg
         status = estimate_choices(table, algorithm, choice, choices, seconds, blocks, err);
     if (status == STRAG_OK && table->mode == CLOCKS)
         status = estimate_clocks(table, algorithm, blocks, seconds, err);
-    for (int s = 0; table->mode == CLOCKS && s < table->sizes; s++)
-        rated_of(table, table->columns)[s] = seconds[s];
+    const bool named = algorithm->on_request && algorithm->on_request(&table->machine->problem);
+    for (int s = 0; (named || table->mode == CLOCKS) && s < table->sizes; s++)
+        rated_of(table, table->columns)[s] = named ? INFINITY : seconds[s];
     free(blocks);
     return status;
 }

@@ -75,27 +75,19 @@ says 'ring 55.33 us, 1.02x: waits for the straggler: 50.00 us idle against 47.00
 
 # ---- Against strag cost: the best of each column, at every size ----
 
-# Where hosts have one link, trivance runs only where it is named; where they have several ranks,
-# recursive-multiplying.
-
 for topology in '-n 64' '--torus 8x8' '--torus 8x8x8' '--tree 8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8' \
     '--mesh 5x3' '--torus 4x4 --slow 5:3' '-n 24 --straggler 23 --delay 100' '--hyperx 8x8'; do
     # shellcheck disable=SC2086
     succeeds explain $topology --bytes 32..1G
     sed -n 's/^\([0-9]*[KMG]*\): \([a-z-]*\), .*/\1 \2/p' "$work/out" >"$work/chosen"
     equal "sizes of $topology" "$(wc -l <"$work/chosen")" 26
-    case $topology in
-        -n*) named='^trivance' ;;
-        --tree*) named='^trivance|^recursive-multiplying' ;;
-        *) named='^$' ;;
-    esac
     # shellcheck disable=SC2086
-    "$STRAG" cost all $topology --bytes 32..1G --format csv 2>/dev/null | awk -F , -v named="$named" '
+    "$STRAG" cost all $topology --bytes 32..1G --format csv 2>/dev/null | awk -F , '
         function text(bytes,   unit) {
             for (unit = 0; bytes >= 1024; unit++) bytes /= 1024
             return bytes substr("KMG", unit, unit > 0)
         }
-        NR > 1 && $1 !~ named {
+        NR > 1 {
             if (!($3 in least)) size[++sizes] = $3
             if (!($3 in least) || $5 < least[$3] * (1 - 1e-9)) { least[$3] = $5; name[$3] = $1 }
         }
