@@ -266,11 +266,13 @@ def uplinks_scenario():
                for tree in ("2,3", "3,3,4")]
     points += [Point("2+2+2-half", "tree:2@0.1,2@0.1,2@0.05"),
                Point("3+3+4-half", "tree:3@0.1,3@0.1,4@0.05")]
+    points += [Point("1+4+2", "tree:1,4,2"), Point("4x4", "tree:4,4,4,4", 25)]
     for number, point in enumerate(points):
         point.x = number
     return Scenario("uplinks", "Hosts with several ranks, slow uplinks: long vectors", points,
                     sizes="4M,16M", settings=DEFAULT_AND_SEND, who=contenders.for_uplinks,
-                    algorithms=("flexreduce", "flexreduce-pipelined", "leaders"), least=2,
+                    algorithms=("flexreduce", "flexreduce-pipelined", "flexreduce-direct",
+                                "leaders"), least=2,
                     seconds=4, x="point", x_title="scenario",
                     bars=(Bar("strag-auto", 4 * MIB, "bound", 1.10),
                           Bar("strag-auto", 16 * MIB, "bound", 1.05),

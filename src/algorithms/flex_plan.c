@@ -38,7 +38,7 @@ struct given {
 struct planner {
     struct strag_flex *flex;
     struct strag_flex_form form;
-    double hosts_time;   /* for these: */
+    struct strag_flex_hosts hosts;
     int64_t *shares;     /* of a node's children */
     int32_t *group;      /* [position]: of the level at hand */
     struct given *given; /* [level + 1]; [0]: before the lowest one */
@@ -256,7 +256,7 @@ static void plan_node(struct planner *planner, int level, int index)
     const struct strag_tree_node *node = &planner->flex->tree->nodes[index];
     const struct given *held = &planner->given[level];
     struct given *given = &planner->given[level + 1];
-    strag_flex_shares(planner->flex->tree, index, planner->form.rates ? &planner->hosts_time : NULL,
+    strag_flex_shares(planner->flex->tree, index, planner->form.rates ? &planner->hosts : NULL,
                       planner->flex->whole, planner->shares);
     int count = add_all_claimants(planner, held, node);
     sort_claimants(planner, count, true);
@@ -512,7 +512,7 @@ static int plan(struct planner *planner)
     if (!planner->shares || !planner->group || !planner->given || !flex->lists)
         return STRAG_ERR_MEMORY;
     flex->whole = strag_flex_whole(flex->tree, planner->form.rates);
-    planner->hosts_time = strag_flex_hosts_time(flex->tree);
+    planner->hosts = strag_flex_hosts(flex->tree);
     if (plan_levels(planner) != STRAG_OK)
         return STRAG_ERR_MEMORY;
     free_claimants(planner); /* what follows takes memory that was touched already */

@@ -64,24 +64,38 @@ static void find_level(struct rates *rates, const struct strag_tree *tree,
     rates->alike = below == most || !(rates->sum > 0);
 }
 
-/* m equal hosts below a child have carried 2(1 - 1/m) of the vector each on lower levels. All of
- * them carry 1 + (q-2) f on this level, and 2f (1 - 1/r) above it, r being the product of the
- * degrees there: with f = 1/(q - 2/r) that is 2 for each, which is what hosts carry anyway. Where a
- * child gets more the time may be longer, up to what the hosts take. */
-static void relieve_hosts(struct rates *rates, const struct strag_tree *tree,
-                          const struct strag_tree_node *node, double hosts_time)
+/* How long hosts' links are busy with all levels, the longest below any child. m equal hosts there
+ * have carried 2(1 - 1/m) of the vector each on lower levels. All of them carry 1 + (q-2) f on this
+ * level, and 2f (1 - 1/r) above it, r being the product of the degrees there. A child that is a
+ * host has its link's largest share already. */
+static double hosts_take(const struct rates *rates, const struct strag_tree *tree,
+                         const struct strag_tree_node *node, const struct strag_flex_hosts *hosts)
 {
-    double low = rates->time, high = hosts_time;
-    double above = 1;
+    double above = 1, most = 0;
     for (int i = node->parent; i != NONE; i = tree->nodes[i].parent)
         above *= tree->nodes[i].children;
-    const double most = 1 / (node->children - 2 / above);
-    if (rates->level <= most || high <= low)
+    for (int c = node->first_child; c < node->first_child + node->children; c++) {
+        const double m = (double)tree->nodes[c].leaves * hosts->count / tree->n;
+        const double share = fmin(largest(rates, tree, node, c), rates->level);
+        if (tree->nodes[c].network)
+            most = fmax(most, 2 - (1 - (node->children - 2 / above) * share) / m);
+    }
+    return most / hosts->rate;
+}
+
+/* Where a child gets so much that its hosts take longer than the uplinks, these may take longer,
+ * until both take as long or shares are equal. */
+static void relieve_hosts(struct rates *rates, const struct strag_tree *tree,
+                          const struct strag_tree_node *node, const struct strag_flex_hosts *hosts,
+                          double equal)
+{
+    double low = rates->time, high = equal;
+    if (hosts_take(rates, tree, node, hosts) <= low)
         return;
     for (int i = 0; i < TIMES; i++) {
         rates->time = (low + high) / 2;
         find_level(rates, tree, node);
-        if (rates->level > most)
+        if (hosts_take(rates, tree, node, hosts) > rates->time)
             low = rates->time;
         else
             high = rates->time;
@@ -91,7 +105,7 @@ static void relieve_hosts(struct rates *rates, const struct strag_tree *tree,
 }
 
 static struct rates find_rates(const struct strag_tree *tree, const struct strag_tree_node *node,
-                               double hosts_time)
+                               const struct strag_flex_hosts *hosts)
 {
     const int first = node->first_child;
     struct rates rates = {.said = true};
@@ -108,37 +122,41 @@ static struct rates find_rates(const struct strag_tree *tree, const struct strag
     rates.alike = !(most > least) || !isfinite(rates.time); /* beyond what numbers can tell apart */
     if (!rates.alike)
         find_level(&rates, tree, node);
-    if (!rates.alike && rates.said)
-        relieve_hosts(&rates, tree, node, hosts_time);
+    if (!rates.alike && rates.said && hosts->rate > 0)
+        relieve_hosts(&rates, tree, node, hosts, 2 * (1 - 1. / node->children) / least);
     return rates;
 }
 
 /* A link of which nothing is said is as fast as the fastest of which something is. */
-double strag_flex_hosts_time(const struct strag_tree *tree)
+struct strag_flex_hosts strag_flex_hosts(const struct strag_tree *tree)
 {
+    struct strag_flex_hosts hosts = {0};
     double sum = 0, least = INFINITY, most = 0;
-    int hosts = 0, unsaid = 0;
+    int unsaid = 0;
     for (int i = 1; i < tree->nnodes; i++) {
         if (tree->nodes[i].network || !tree->nodes[tree->nodes[i].parent].network)
             continue;
         const double rate = rate_of(tree, i, true);
-        hosts++;
+        hosts.count++;
         unsaid += rate == 0;
         sum += rate;
         most = fmax(most, rate);
         least = rate > 0 ? fmin(least, rate) : least;
     }
-    return most > 0 ? least_time(hosts, sum + unsaid * most, least) : 0;
+    if (most > 0)
+        hosts.rate =
+            2 * (1 - 1. / hosts.count) / least_time(hosts.count, sum + unsaid * most, least);
+    return hosts;
 }
 
-void strag_flex_shares(const struct strag_tree *tree, int node, const double *hosts_time,
-                       int64_t whole, int64_t *shares)
+void strag_flex_shares(const struct strag_tree *tree, int node,
+                       const struct strag_flex_hosts *hosts, int64_t whole, int64_t *shares)
 {
     const struct strag_tree_node *above = &tree->nodes[node];
     int degree = above->children;
     struct rates found = {.alike = true};
-    if (hosts_time && degree > 2)
-        found = find_rates(tree, above, *hosts_time);
+    if (hosts && degree > 2)
+        found = find_rates(tree, above, hosts);
     double asked = 0;
     int64_t given = 0;
     for (int c = 0; c < degree; c++) {
@@ -188,9 +206,9 @@ static int64_t find_whole(const struct strag_tree *tree)
 
 bool strag_flex_alike(const struct strag_tree *tree)
 {
-    const double hosts_time = strag_flex_hosts_time(tree);
+    const struct strag_flex_hosts hosts = strag_flex_hosts(tree);
     for (int i = 0; i < tree->nnodes; i++) {
-        if (tree->nodes[i].children > 2 && !find_rates(tree, &tree->nodes[i], hosts_time).alike)
+        if (tree->nodes[i].children > 2 && !find_rates(tree, &tree->nodes[i], &hosts).alike)
             return false;
     }
     return true;

@@ -7,23 +7,26 @@
 
 #include "algorithms/tree.h"
 
-/** What the hosts' links take for any allreduce, in seconds per byte of the vector; 0 where nothing
- * is said of them. */
-double strag_flex_hosts_time(const struct strag_tree *tree);
+/* The hosts of a network, as if all were alike. */
+struct strag_flex_hosts {
+    int count;
+    double rate; /* bytes per second of a host's link; 0: nothing is said of them */
+};
+
+struct strag_flex_hosts strag_flex_hosts(const struct strag_tree *tree);
 
 /**
  * What the children of a node get of the vector: as equal shares as no uplink takes longer with
  * than need be. With q children whose rates are w_i that is T = max(2(q-1) / sum(w), 1 / min(w)),
- * or more, up to what the hosts take in any case, where the hosts below a child would have too much
- * to send otherwise; child i may get up to (T w_i - 1) / (q - 2). Where all are alike or q is 2,
- * shares are equal.
+ * or somewhat longer if hosts below a child that gets much would else take longer still; child i
+ * may get up to (T w_i - 1) / (q - 2). Where all are alike or q is 2, shares are equal.
  *
- * @param hosts_time  of strag_flex_hosts_time; NULL: shares are equal, whatever the rates
- * @param whole       the sum of all
+ * @param hosts   of strag_flex_hosts; NULL: shares are equal, whatever the rates
+ * @param whole   the sum of all
  * @param[out] shares  one per child
  */
-void strag_flex_shares(const struct strag_tree *tree, int node, const double *hosts_time,
-                       int64_t whole, int64_t *shares);
+void strag_flex_shares(const struct strag_tree *tree, int node,
+                       const struct strag_flex_hosts *hosts, int64_t whole, int64_t *shares);
 
 /** Do all nodes have equal shares for their children, also by the uplinks' rates? */
 bool strag_flex_alike(const struct strag_tree *tree);

@@ -383,8 +383,8 @@ static void assert_shares(const char *text, const struct strag_state *state, con
     const int64_t whole = INT64_C(1) << 50;
     int64_t shares[16], sum = 0;
     assert_in_range(tree->nodes[0].children, 2, 16);
-    const double hosts_time = strag_flex_hosts_time(tree);
-    strag_flex_shares(tree, 0, &hosts_time, whole, shares);
+    const struct strag_flex_hosts hosts = strag_flex_hosts(tree);
+    strag_flex_shares(tree, 0, &hosts, whole, shares);
     for (int c = 0; c < tree->nodes[0].children; c++) {
         assert_near((double)shares[c] / (double)whole, expected[c]);
         sum += shares[c];
@@ -420,23 +420,28 @@ static void shares_by_rates(void **state)
     assert_shares("1@100,1@50,1@50", NULL, (double[]){1, 0, 0});
 }
 
-/* Three switches with one host each and three with two: for the uplinks' sake the latter would own
- * all of the vector, a third each, but then their hosts would send more than 2 vectors. */
+/* Two switches with 2 hosts each and an uplink of .6 links, two with 4 and one of 4 links. For the
+ * uplinks' sake the latter would own all of the vector, half each, in the time T = 1 / .6; but
+ * their hosts would take 2 vectors' time. The uplinks take longer, too, until both take as long: f
+ * = (.6 T - 1) / 2, and 2 - (1 - 2 (.5 - f)) / 4 = T. */
 static void hosts_are_relieved(void **state)
 {
     (void)state;
-    struct planned planned = plan_problem(
-        machine_tree("1@100,(1,1)@200,1@100,(1,1)@200,1@100,(1,1)@200"), NULL, by_rates);
+    const char *text = "(1@100,1@100)@60,(1@100,1@100,1@100,1@100)@400,"
+                       "(1@100,1@100)@60,(1@100,1@100,1@100,1@100)@400";
+    struct planned planned = plan_problem(machine_tree(text), NULL, by_rates);
     const struct strag_tree *tree = planned.flex->tree;
-    const double hosts_time = strag_flex_hosts_time(tree);
+    const struct strag_flex_hosts hosts = strag_flex_hosts(tree);
+    const double time = 2.25 / 1.15, least = (.6 * time - 1) / 2;
     const int64_t whole = INT64_C(1) << 50;
-    int64_t shares[6];
-    assert_float_equal(hosts_time * 100e9 / 8, 2 * 8 / 9., 1e-9);
-    assert_int_equal(tree->nodes[0].children, 6);
-    strag_flex_shares(tree, 0, &hosts_time, whole, shares);
-    for (int c = 0; c < 6; c++) {
-        const bool two = tree->nodes[tree->nodes[0].first_child + c].leaves == 2;
-        assert_float_equal((double)shares[c] / (double)whole, two ? 1 / 4. : 1 / 12., 1e-4);
+    int64_t shares[4];
+    assert_int_equal(hosts.count, 12);
+    assert_float_equal(hosts.rate, 100e9 / 8, 1);
+    assert_int_equal(tree->nodes[0].children, 4);
+    strag_flex_shares(tree, 0, &hosts, whole, shares);
+    for (int c = 0; c < 4; c++) {
+        const double expected = c % 2 == 0 ? least : .5 - least;
+        assert_float_equal((double)shares[c] / (double)whole, expected, 1e-4);
     }
     planned_free(&planned);
 }
@@ -462,8 +467,8 @@ static void no_uplink_takes_longer(void **state)
         struct planned planned = plan_problem(machine_finish(&nodes, NULL), NULL, by_rates);
         const struct strag_tree *tree = planned.flex->tree;
         int64_t shares[16];
-        const double hosts_time = strag_flex_hosts_time(tree);
-        strag_flex_shares(tree, 0, &hosts_time, planned.flex->whole, shares);
+        const struct strag_flex_hosts hosts = strag_flex_hosts(tree);
+        strag_flex_shares(tree, 0, &hosts, planned.flex->whole, shares);
         for (int c = 0; c < q; c++) {
             double share = (double)shares[c] / (double)planned.flex->whole;
             assert_true(shares[c] >= 0);
