@@ -59,9 +59,8 @@ struct strag_op {
     uint8_t kind;  /* enum strag_kind */
     uint8_t stage; /* index into the plan's stage names */
 
-    /* recv_reduce, recv_join: which operand stands left of the operator. Where two ranks reduce the
-     * same two values, both must put the same one left, or floating point gives them different
-     * bits. */
+    /* recv_reduce, recv_join: which operand stands left of the operator. Where two ranks reduce the same two
+     * values, both must put the same one left, or floating point gives them different bits. */
     bool own_left;
 
     /* Nobody wrote the range before: its value is still the caller's input, and may be read from

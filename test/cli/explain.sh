@@ -122,7 +122,7 @@ succeeds explain -n 5 --bytes 1700,5000,8K --minimum 8K
 equal 'table with a minimum' "$(table)" \
     '0 swing-latency 1781 the previous component 5029 flexreduce 1086228 ring'
 says '1700: swing-latency, 4.080 us'
-says '5000: the previous component; of these recursive-multiplying, 5.000 us'
+says '5000: the previous component; of these flexreduce, 5.040 us'
 says 'by the model, with --minimum 8K:'
 
 cat >"$work/rules.yaml" <<'YAML'
