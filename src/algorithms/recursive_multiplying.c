@@ -240,7 +240,7 @@ static int like(const struct strag_problem *problem, enum strag_machine machine,
 
 const struct strag_algorithm strag_recursive_multiplying = {
     .name = "recursive-multiplying",
-    .summary = "threes or fours swap whole vectors; fewer rounds; k blocks: radix k",
+    .summary = "threes or fours swap whole vectors; fewer rounds, more messages; k blocks: radix k",
     .rounds = "about log_k n (+2 if folded)",
     .sent = "about (k-1) log_k n",
     .doubts_overhead = true,

@@ -55,10 +55,10 @@ says 'circulant 1872 us, 1.00x: faster by the model, but no more than it may err
 # On 4x4 with all ports Swing's partners are neighbours: each step takes 1.4 us. None of the 4 halves:
 # 5.6 us + s; one, two, three of them: 7 us + s 5/8, 8.4 us + s/2, 9.8 us + s 15/32. As fast at
 # 1.4 us / (3/8, 1/8, 1/32) = 3733.3, 11200, 44800 ns. Bucket takes 12 times 1.4 us and s 15/32.
-# (Recursive multiplying and direct send further messages for nothing here, and take less for short ones.)
+# (Direct sends its messages for nothing here, and takes less for the shortest.)
 succeeds explain --torus 4x4 --bandwidth 8 --overhead 0 --bytes 3733,3734,1M
 case $(table) in
-'0 recursive-multiplying, 4 blocks 201 direct'*' 1799 swing-latency 3734 swing, 8 blocks 11201 swing, 16 blocks 44801 swing, 32 blocks') ;;
+'0 direct'*' 1799 swing-latency 3734 swing, 8 blocks 11201 swing, 16 blocks 44801 swing, 32 blocks') ;;
 *) fail "table of 4x4: $(table)" ;;
 esac
 says 'bucket 508.3 us, 1.01x: more rounds, 12 against 7: latency 16.80 us against 9.800 us'

@@ -32,8 +32,6 @@ function ceil_log3(n,   q) { for (q = 0; 3 ^ q < n; q++); return q }
         most = 2 * (n - 1) / n; total = 2 * (n - 1); reduce = (n - 1) / n
     } else if (kind == "whole threes") {
         blocks = 1; rounds = ceil_log3(n); most = reduce = 2 * rounds; total = n * most
-    } else if (kind == "whole fours") {
-        blocks = n > 1 ? 4 : 1; rounds = up / 2; most = reduce = 3 * rounds; total = n * most
     } else if (kind == "doubling") {
         blocks = 1; rounds = log2p + 2 * fold
         most = log2p + fold; total = p * log2p + 2 * extra; reduce = log2p + fold
@@ -76,7 +74,6 @@ formulas 'few rounds' $all circulant swing
 formulas 'some halve' $all swing-latency
 formulas threes 1,3,9,27,81,243 trivance # other numbers: test_trivance.c
 formulas 'whole threes' 1,3,9,27,81,243 trivance-latency
-formulas 'whole fours' 1,4,16,64,256 recursive-multiplying # other numbers: test_recursive_multiplying.c
 # Swing in fewer blocks: of 2^q ranks' steps so many quarters halve.
 for steps in 2 3 4 5 6 7 8 10; do
     for quarters in 1 2 3; do
