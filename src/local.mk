@@ -26,7 +26,6 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/optcc.c \
 	src/algorithms/recursive_doubling.c \
 	src/algorithms/recursive_halving.c \
-	src/algorithms/recursive_multiplying.c \
 	src/algorithms/ring.c src/algorithms/ring.h \
 	src/algorithms/siblings.h \
 	src/algorithms/skips.h \

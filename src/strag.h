@@ -257,8 +257,8 @@ struct strag_operation {
     int peer;         /**< the other rank */
     int first, count; /**< blocks [first, first + count) */
     int round;        /**< from 0, never lower than the operation's before it */
-    bool own_left; /**< STRAG_RECV_REDUCE, STRAG_RECV_JOIN: my value is the operator's left operand.
-                        Ranks that do not keep to that end with different bits */
+    bool own_left;    /**< STRAG_RECV_REDUCE: my value is the operator's left operand. Ranks that do
+                           not keep to that end with different bits */
     const char *stage; /**< what it is part of: "reduce-scatter"; lives as long as the plan */
 };
 

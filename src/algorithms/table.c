@@ -8,7 +8,6 @@
 /* clang-format off */
 #define ALGORITHMS(row) \
     row(strag_recursive_doubling) \
-    row(strag_recursive_multiplying) \
     row(strag_circulant) \
     row(strag_recursive_halving) \
     row(strag_ring) \

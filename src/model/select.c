@@ -45,15 +45,14 @@ static double rating(const struct strag_algorithm *algorithm)
     return biased ? 1 - STRAG_MODEL_MARGIN : 1;
 }
 
-/* What a candidate is thought to take where nobody says how hosts are joined, and how much a
- * message costs its ranks; one that goes ahead without a straggler is worth it all the same. */
+/* What a candidate is thought to take where nobody says how hosts are joined; one that goes ahead
+ * without a straggler is worth it all the same. */
 static double seconds_of(const struct strag_candidate *candidate, double bytes)
 {
     const struct strag_profile *profile = candidate->profile;
     const double seconds = strag_profile_seconds(profile, bytes);
     const double far = candidate->algorithm->needs_straggler ? 0 : profile->distance;
-    const double doubt = candidate->algorithm->doubts_overhead ? profile->posting : 0;
-    return seconds + doubt + STRAG_DISTANCE_MARGIN * far * fmax(0, seconds - profile->delay);
+    return seconds + STRAG_DISTANCE_MARGIN * far * fmax(0, seconds - profile->delay);
 }
 
 double strag_select_rated(const struct strag_candidate *candidate, double bytes)

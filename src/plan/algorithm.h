@@ -83,9 +83,6 @@ struct strag_algorithm {
     bool prefers_more_blocks; /* a pipeline that evens out what ranks cost that are not in step, the
                    more so the more blocks of its `choices` it has */
 
-    bool doubts_overhead; /* it has more messages in a round than others: taken only if it is the
-                   fastest with twice the overhead as well, which no job measures by itself */
-
     /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
     int (*check)(const struct strag_problem *problem, struct strag_error *err);
 

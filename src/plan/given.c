@@ -230,10 +230,7 @@ static void append(const struct building *building, const struct strag_op *op, i
         break;
     case STRAG_RECV_JOIN:
         strag_recv_hold(builder, op->round, building->held_from, first, count);
-        if (op->own_left)
-            strag_recv_join_right(builder, op->round, op->peer, first, count);
-        else
-            strag_recv_join(builder, op->round, op->peer, first, count);
+        strag_recv_join(builder, op->round, op->peer, first, count);
         break;
     case STRAG_SEND:
         strag_send(builder, op->round, op->peer, first, count);

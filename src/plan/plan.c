@@ -483,11 +483,6 @@ void strag_recv_join(struct strag_builder *builder, int round, int peer, int fir
     add(builder, STRAG_RECV_JOIN, false, round, peer, first, count);
 }
 
-void strag_recv_join_right(struct strag_builder *builder, int round, int peer, int first, int count)
-{
-    add(builder, STRAG_RECV_JOIN, true, round, peer, first, count);
-}
-
 void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first, int count)
 {
     add(builder, STRAG_RECV_REDUCE, builder->plan->rank < peer, round, peer, first, count);

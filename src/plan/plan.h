@@ -13,7 +13,7 @@
  *
  *     recv_hold    what the peer sends is kept aside, for the operation behind it
  *     recv_join    what the peer sends is the right operand of what is kept aside, and their sum
- *                  the left operand of my value of the range, or the right one (own_left)
+ *                  the left operand of my value of the range
  *
  * The list is in program order: run one after another, each send taking what is there at that
  * moment, the operations do the allreduce. An operation also lists the earlier ones it must really
@@ -59,7 +59,7 @@ struct strag_op {
     uint8_t kind;  /* enum strag_kind */
     uint8_t stage; /* index into the plan's stage names */
 
-    /* recv_reduce, recv_join: which operand stands left of the operator. Where two ranks reduce the same two
+    /* recv_reduce: which operand stands left of the operator. Where two ranks reduce the same two
      * values, both must put the same one left, or floating point gives them different bits. */
     bool own_left;
 
@@ -180,10 +180,6 @@ void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, i
  * operand of the second one's, and their sum that of the rank's own value. */
 void strag_recv_hold(struct strag_builder *builder, int round, int peer, int first, int count);
 void strag_recv_join(struct strag_builder *builder, int round, int peer, int first, int count);
-
-/** As strag_recv_join; the sum of the two messages is the right operand of the rank's own value. */
-void strag_recv_join_right(struct strag_builder *builder, int round, int peer, int first,
-                           int count);
 
 /** A range that may run over the last block to block 0 again becomes one operation or two. */
 void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round, int peer,

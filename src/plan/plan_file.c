@@ -164,9 +164,8 @@ static int read_common(const struct reader *reader, json_t *object, struct strag
         status = read_int(reader, object, "count", 1, reader->head->blocks, &op->count);
     if (status == STRAG_OK)
         status = read_optional_bool(reader, object, "own_left", &op->own_left);
-    if (status == STRAG_OK && op->own_left && op->kind != STRAG_RECV_REDUCE &&
-        op->kind != STRAG_RECV_JOIN)
-        status = refuse(reader, "own_left", "only recv_reduce and recv_join have operands");
+    if (status == STRAG_OK && op->own_left && op->kind != STRAG_RECV_REDUCE)
+        status = refuse(reader, "own_left", "only recv_reduce has operands");
     if (status != STRAG_OK)
         return status;
     const char *name = read_name(reader, object, "stage", "plan");

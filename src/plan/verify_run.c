@@ -135,8 +135,7 @@ static bool needs_slot(const struct strag_op *op)
 
 /* What keeps it from being posted, or STRAG_PROOF_NONE. One message to or from one peer has to be
  * done before the next is posted, since an engine may have room for a small part of a message only;
- * likewise one recv_reduce before the next, and one recv_join, as if there was temporary space for
- * one of either kind only. */
+ * likewise one recv_reduce before the next, as if there was temporary space for one only. */
 static int posting_blocker(const struct strag_proof *proof, int rank, int op)
 {
     const struct strag_proof_event *event = &proof->events[rank][op];
@@ -153,7 +152,7 @@ static int posting_blocker(const struct strag_proof *proof, int rank, int op)
 static void order_rank(const struct strag_proof *proof, int rank, int32_t *last)
 {
     const struct strag_plan *plan = proof->plans[rank];
-    int32_t slots[] = {STRAG_PROOF_NONE, STRAG_PROOF_NONE}; /* the last of either kind */
+    int32_t slot = STRAG_PROOF_NONE;
     for (int i = 0; i < plan->nops; i++) {
         const struct strag_op *op = &plan->ops[i];
         struct strag_proof_event *event = &proof->events[rank][i];
@@ -161,13 +160,12 @@ static void order_rank(const struct strag_proof *proof, int rank, int32_t *last)
         event->before_peer = *peer != STRAG_PROOF_NONE && plan->ops[*peer].round == op->round
                                  ? *peer
                                  : STRAG_PROOF_NONE;
-        int32_t *slot = &slots[op->kind == STRAG_RECV_JOIN];
-        event->before_slot = *slot != STRAG_PROOF_NONE && plan->ops[*slot].round == op->round
-                                 ? *slot
+        event->before_slot = slot != STRAG_PROOF_NONE && plan->ops[slot].round == op->round
+                                 ? slot
                                  : STRAG_PROOF_NONE;
         *peer = i;
         if (needs_slot(op))
-            *slot = i;
+            slot = i;
     }
     for (int i = 0; i < plan->nops; i++)
         last[2 * (size_t)plan->ops[i].peer + (plan->ops[i].kind == STRAG_SEND)] = STRAG_PROOF_NONE;

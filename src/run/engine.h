@@ -23,16 +23,14 @@
  * operation of the plan, `depth` messages in flight per operation that can be active at once, and
  * per call one temporary buffer of `slots` segments for every lane (a segment has at least one
  * element). A lane needs none where its transport lets messages be read in place: they are reduced
- * from where they arrived. A plan that keeps messages aside (recv_hold) takes a vector more, and as
- * many slots for recv_join as for recv_reduce.
+ * from where they arrived. A plan that keeps messages aside (recv_hold) takes a vector more.
  *
  * Why it cannot hang where verify proved progress: a send or recv whose waits are done is posted as
  * soon as its round is the lowest unfinished one, since `depth` holds for every active operation by
  * itself, and only earlier rounds may keep it back; and temporary space of a lane goes to
- * recv_reduce operations in program order, and other space to recv_join operations, so that the
- * first unfinished one always has room for a segment. Verify has proved that the plan needs no more
- * than that. A transport with messages in place must have room for one from each rank to each
- * other, whatever else it holds.
+ * recv_reduce operations in program order, so that the first unfinished one always has room for a
+ * segment. Verify has proved that the plan needs no more than that. A transport with messages in
+ * place must have room for one from each rank to each other, whatever else it holds.
  */
 #ifndef STRAG_ENGINE_H
 #define STRAG_ENGINE_H

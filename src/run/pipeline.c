@@ -63,13 +63,10 @@ struct lane {
     struct strag_transport *transport;
     bool in_place; /* it lets messages be read in place: no slots */
     size_t offset, slot_elements;
-    struct slots {
-        int *free; /* a stack */
-        int nfree;
-        bool kept_back; /* in this pass: an earlier operation has to have the next slot */
-    } slots[2];         /* recv_reduce, and recv_join: what is joined waits for no own value, so it
-                           must not wait for the space of what does */
-    bool in_step;       /* sends wait for the receives of earlier rounds */
+    int *free; /* slots, a stack */
+    int nfree;
+    bool in_step;   /* sends wait for the receives of earlier rounds */
+    bool kept_back; /* in this pass: an earlier operation has to have the next slot */
 };
 
 struct strag_pipeline {
@@ -95,13 +92,6 @@ struct strag_pipeline {
     int *free_slots; /* of all lanes */
     int slots_room;
 };
-
-/* Whose slots an operation takes. */
-static struct slots *slots_of(struct strag_pipeline *pipeline, int index)
-{
-    const bool joins = pipeline->plan->ops[index].kind == STRAG_RECV_JOIN;
-    return &pipeline->lanes[pipeline->runs[index].lane].slots[joins];
-}
 
 /* Does an operation's message go to temporary space? */
 static bool needs_slot(const struct strag_op *op)
@@ -276,10 +266,10 @@ static void drop(struct strag_pipeline *pipeline, struct run *run)
     if (!run->oldest)
         run->youngest = NULL;
     run->flying--;
-    struct slots *slots = slots_of(pipeline, (int)(run - pipeline->runs));
+    struct lane *lane = &pipeline->lanes[run->lane];
     release(pipeline, run, segment);
     if (segment->slot != NONE)
-        slots->free[slots->nfree++] = segment->slot;
+        lane->free[lane->nfree++] = segment->slot;
     segment->next = pipeline->free;
     pipeline->free = segment;
 }
@@ -400,12 +390,10 @@ static bool add_joined(struct strag_pipeline *pipeline, int index)
     bool added = false;
     while (run->done < run->joined && pipeline->status == STRAG_OK) {
         const size_t left = run->joined - run->done, count = left < run->step ? left : run->step;
-        if (!waits_done(pipeline, index, run->done, run->done + count))
-            break;
-        const char *own = own_values(pipeline, op, run->done);
-        const char *held = held_address(pipeline, run->done);
-        if (!reduce_now(pipeline, at(pipeline, pipeline->call->output, run->done),
-                        op->own_left ? own : held, op->own_left ? held : own, count))
+        if (!waits_done(pipeline, index, run->done, run->done + count) ||
+            !reduce_now(pipeline, at(pipeline, pipeline->call->output, run->done),
+                        held_address(pipeline, run->done), own_values(pipeline, op, run->done),
+                        count))
             break;
         finish(pipeline, run, count);
         added = true;
@@ -454,8 +442,7 @@ static int hand_over(struct strag_pipeline *pipeline, int index, struct segment 
     if (needs_slot(op)) {
         if (lane->in_place)
             return transport->recv_in_place(transport, transfer, op->peer, segment->count);
-        struct slots *slots = slots_of(pipeline, index);
-        segment->slot = slots->free[--slots->nfree];
+        segment->slot = lane->free[--lane->nfree];
         where = slot_address(pipeline, run, segment->slot);
     }
     return transport->recv(transport, transfer, op->peer, where, segment->count);
@@ -471,8 +458,7 @@ static bool post(struct strag_pipeline *pipeline, int index)
     size_t count = left < run->step ? left : run->step;
 
     if (needs_slot(op)) {
-        const struct slots *slots = slots_of(pipeline, index);
-        if (!lane->in_place && (slots->kept_back || slots->nfree == 0))
+        if (!lane->in_place && (lane->kept_back || lane->nfree == 0))
             return false;
     } else if (!waits_done(pipeline, index, run->posted, run->posted + count)) {
         return false;
@@ -554,13 +540,13 @@ static bool post_all(struct strag_pipeline *pipeline, int index)
     return posted;
 }
 
-/* Retire, and post receives. Temporary space goes to operations of a kind in order: none takes any
- * while an earlier one of its lane has something to receive and no space at all. */
+/* Retire, and post receives. Temporary space goes to recv_reduce operations in order: none takes
+ * any while an earlier one of its lane has something to receive and no space at all. */
 static bool pass_receives(struct strag_pipeline *pipeline)
 {
     bool changed = false;
     for (int l = 0; l < STRAG_LANES; l++)
-        pipeline->lanes[l].slots[0].kept_back = pipeline->lanes[l].slots[1].kept_back = false;
+        pipeline->lanes[l].kept_back = false;
     for (int i = pipeline->head; i < pipeline->tail && pipeline->status == STRAG_OK; i++) {
         const struct run *run = &pipeline->runs[i];
         if (run->done == run->end)
@@ -570,7 +556,7 @@ static bool pass_receives(struct strag_pipeline *pipeline)
             continue;
         changed |= post_all(pipeline, i);
         if (needs_slot(&pipeline->plan->ops[i]) && run->posted < run->end && run->flying == 0)
-            slots_of(pipeline, i)->kept_back = true;
+            pipeline->lanes[run->lane].kept_back = true;
     }
     return changed;
 }
@@ -641,7 +627,7 @@ static bool room_for_slots(struct strag_pipeline *pipeline)
 {
     int slots = 0;
     for (int l = 0; l < STRAG_LANES; l++)
-        slots += 2 * pipeline->call->lanes[l].slots;
+        slots += pipeline->call->lanes[l].slots;
     if (slots <= pipeline->slots_room)
         return true;
     int *larger = realloc(pipeline->free_slots, (size_t)slots * sizeof *larger);
@@ -659,13 +645,6 @@ static void progress_transports(struct strag_pipeline *pipeline)
     note_status(pipeline, first->progress(first));
     if (second != first)
         note_status(pipeline, second->progress(second));
-}
-
-static void fill_slots(struct slots *slots, int *numbers, int first, int count)
-{
-    *slots = (struct slots){.free = numbers, .nfree = count};
-    for (int s = 0; s < count; s++)
-        numbers[s] = first + s;
 }
 
 static int prepare_space(struct strag_pipeline *pipeline)
@@ -686,14 +665,17 @@ static int prepare_space(struct strag_pipeline *pipeline)
         struct lane *lane = &pipeline->lanes[l];
         lane->in_step = wanted->in_step && pipeline->plan->in_step;
         lane->offset = elements;
+        lane->free = pipeline->free_slots + slots;
         lane->slot_elements = call->count < wanted->segment ? call->count : wanted->segment;
         lane->slot_elements += call->gap;
-        const int begin = slots, kinds = pipeline->holds ? 2 : 1;
-        for (int kind = 0; kind < kinds; kind++, slots += wanted->slots)
-            fill_slots(&lane->slots[kind], pipeline->free_slots + slots, slots - begin,
-                       lane->in_place ? 0 : wanted->slots);
+        lane->nfree = 0;
+        while (!lane->in_place && lane->nfree < wanted->slots) {
+            lane->free[lane->nfree] = lane->nfree;
+            lane->nfree++;
+        }
+        slots += wanted->slots;
         if (uses[l] && !lane->in_place)
-            elements += lane->slot_elements * (size_t)(slots - begin);
+            elements += lane->slot_elements * (size_t)wanted->slots;
     }
     pipeline->held = elements;
     if (pipeline->holds && call->count > 0)

@@ -150,7 +150,7 @@ static bool may_post(const struct run *run, int rank, int index)
         bool same_way = (ops[i].kind == STRAG_SEND) == (op->kind == STRAG_SEND);
         if (same_way && ops[i].peer == op->peer && stage == NOT_POSTED)
             return false;
-        bool both_reduce = needs_slot(op) && ops[i].kind == op->kind;
+        bool both_reduce = needs_slot(op) && needs_slot(&ops[i]);
         if (run->schedule == STRICT && stage != FINISHED &&
             (ops[i].round < op->round || both_reduce))
             return false;

@@ -53,7 +53,6 @@ unit_tests = \
 	test/unit/test_placement \
 	test/unit/test_probe_clock \
 	test/unit/test_random_plans \
-	test/unit/test_recursive_multiplying \
 	test/unit/test_roster \
 	test/unit/test_rules \
 	test/unit/test_sample \
@@ -332,10 +331,6 @@ test_unit_test_random_plans_SOURCES = test/unit/test_random_plans.c
 test_unit_test_random_plans_CPPFLAGS = $(unit_cppflags)
 test_unit_test_random_plans_LDFLAGS = $(unit_ldflags)
 test_unit_test_random_plans_LDADD = $(unit_libs)
-test_unit_test_recursive_multiplying_SOURCES = test/unit/test_recursive_multiplying.c
-test_unit_test_recursive_multiplying_CPPFLAGS = $(unit_cppflags)
-test_unit_test_recursive_multiplying_LDFLAGS = $(unit_ldflags)
-test_unit_test_recursive_multiplying_LDADD = $(unit_libs)
 test_unit_test_roster_SOURCES = test/unit/test_roster.c
 test_unit_test_roster_CPPFLAGS = $(unit_cppflags)
 test_unit_test_roster_LDFLAGS = $(unit_ldflags)

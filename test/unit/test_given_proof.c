@@ -121,7 +121,7 @@ static void change(struct made *made, struct rng *rng)
         op->kind = (uint8_t)rng_below(rng, STRAG_RECV_REDUCE + 1);
         break;
     case 1:
-        op->own_left = strag_kind_reduces(op->kind) && op->kind != STRAG_RECV_HOLD && !op->own_left;
+        op->own_left = op->kind == STRAG_RECV_REDUCE && !op->own_left;
         break;
     case 2:
         op->peer.start += step;

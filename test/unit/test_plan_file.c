@@ -276,7 +276,7 @@ static const struct {
      "FILE: ranks[0].ops[0].kind: send, recv, recv_reduce, recv_hold or "},
     {OPS("{\"kind\":\"send\",\"count\":3}"), "FILE: ranks[0].ops[0].count: an integer from 1 to 2"},
     {OPS("{\"kind\":\"send\",\"count\":1,\"own_left\":true}"),
-     "FILE: ranks[0].ops[0].own_left: only recv_reduce and recv_join have operands"},
+     "FILE: ranks[0].ops[0].own_left: only recv_reduce has operands"},
     {OPS("{\"id\":1,\"kind\":\"send\"}"), "FILE: ranks[0].ops[0].id: an integer from 0 to 0"},
     {OPS("{\"kind\":\"send\",\"peer\":2,\"first\":0,\"count\":1,\"round\":0}"),
      "FILE: ranks[0].ops[0].peer: an integer from 0 to 1 is accepted"},
@@ -357,7 +357,7 @@ static void add_op(struct strag_given *given, enum strag_kind kind, int peer, in
 {
     const struct strag_given_op op = {
         .kind = (uint8_t)kind,
-        .own_left = (kind == STRAG_RECV_REDUCE || kind == STRAG_RECV_JOIN) && peer == 1,
+        .own_left = kind == STRAG_RECV_REDUCE && peer == 1,
         .count = 1,
         .peer = {.start = peer},
         .first = {.turn = next_block},

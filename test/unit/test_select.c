@@ -22,14 +22,13 @@ static struct strag_selection *selected(const struct strag_problem *problem,
     return selection;
 }
 
-/* Less far is worth some time; twice the overhead has to be, where it is doubted. */
+/* Less far is worth some time. */
 static double seconds_of_candidate(const struct strag_candidate *one, size_t bytes)
 {
     const double seconds = strag_profile_seconds(one->profile, (double)bytes);
-    const double doubt = one->algorithm->doubts_overhead ? one->profile->posting : 0;
-    return seconds + doubt +
-           STRAG_DISTANCE_MARGIN * (one->algorithm->needs_straggler ? 0 : one->profile->distance) *
-               fmax(0, seconds - one->profile->delay);
+    return seconds + STRAG_DISTANCE_MARGIN *
+                         (one->algorithm->needs_straggler ? 0 : one->profile->distance) *
+                         fmax(0, seconds - one->profile->delay);
 }
 
 /* With the block count that is best. */
@@ -334,8 +333,9 @@ static void but_not_where_they_lose_much(void **state)
         if (chosen)
             assert_true(seconds_of(selection, chosen->name, bytes) < 0.9 * stock);
         for (int c = 0; !chosen && c < selection->candidates; c++) {
-            if (selection->candidate[c].profile)
-                assert_true(seconds_of_candidate(&selection->candidate[c], bytes) >= 0.9 * stock);
+            const struct strag_profile *profile = selection->candidate[c].profile;
+            if (profile)
+                assert_true(strag_profile_seconds(profile, (double)bytes) >= 0.9 * stock);
         }
     }
     strag_selection_free(selection);

@@ -24,29 +24,6 @@ static int log2_ceil(int n)
     return n > 1 ? 1 + log2_ceil((n + 1) / 2) : 0;
 }
 
-/* The radix is 4. Ranks that meet send to all others of their group, in rounds of 4 each; n - p
- * have another rank do it. */
-static struct formula multiplying(const char *algorithm, int n)
-{
-    int p = n, rounds = 0, sum = 0, log = 0, power = 1;
-    for (; power <= n / 4; power *= 4)
-        log++;
-    for (int f = 4; f > 1; f--) {
-        for (; p % f == 0; p /= f, rounds++)
-            sum += f - 1;
-    }
-    if (p > 1 || rounds > log + 2) {
-        p = power;
-        sum = 3 * log;
-        rounds = log;
-    } else {
-        p = n;
-    }
-    const int most = sum + (n + p - 1) / p - 1;
-    return (struct formula){
-        algorithm, rounds + 2 * (p < n), 4, most, (double)p * sum + 2.0 * (n - p), most};
-}
-
 static struct formula formula_of(const char *algorithm, int n)
 {
     int log = log2_floor(n), p = 1 << log, folded = n - p, fold = folded > 0;
@@ -79,8 +56,6 @@ static struct formula formula_of(const char *algorithm, int n)
         strcmp(algorithm, "bine") == 0)
         return (struct formula){algorithm,    2 * log + 2 * fold,       p,
                                 least + fold, p * least + 2.0 * folded, least / 2 + fold};
-    if (strcmp(algorithm, "recursive-multiplying") == 0)
-        return multiplying(algorithm, n);
     fail_msg("no formula for %s", algorithm);
     return (struct formula){0};
 }

@@ -393,7 +393,7 @@ static void *watched_allocate(struct strag_reducer *reducer, size_t elements)
             most += (longest + options->gap) * (size_t)lane->slots;
     }
     if (keeps_aside(member->world->plans[member->rank]))
-        most += most + options->count + options->gap; /* recv_join has slots of its own */
+        most += options->count + options->gap;
     if (elements < 1 || elements > most)
         watch_problem(member, "%zu elements of temporary space, more than %zu", elements, most);
     memory_pause();
