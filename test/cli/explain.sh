@@ -198,12 +198,13 @@ PYTHON
 125.batch,16,2,ring,3.75,1.8750"
     grep -q '^2 jobs in several groups' "$work/summary" || fail "the summary: $(cat "$work/summary")"
     grep -qE '^ring +1\.78 +1\.88 ' "$work/summary" || fail "the summary: $(cat "$work/summary")"
-    echo '127|node065' >>"$work/jobs"
+    printf '%s\n' '127|node065' '128 node[001-003,0+' >>"$work/jobs"
     python3 "$(dirname "$0")/../../bench/allocations" --strag "$STRAG" --layout "$layout" --bytes 1M "$work/jobs" \
         >"$work/more.csv" 2>"$work/summary" && fail 'a job that is not in the layout'
-    grep -q '^strag explain: host node065 is not in the layout' "$work/summary" || fail "$(cat "$work/summary")"
+    grep -q '^job 127: strag explain: host node065 is not in the layout' "$work/summary" || fail "$(cat "$work/summary")"
+    grep -q '^job 128: its list of hosts is cut off' "$work/summary" || fail "$(cat "$work/summary")"
     equal 'jobs beside one that failed' "$(cat "$work/more.csv")" "$(cat "$work/jobs.csv")"
-    checks=$((checks + 5))
+    checks=$((checks + 6))
 fi
 # On one host, and without --hosts, there is nothing to say.
 succeeds explain --layout "$layout" --hosts node001 --ranks-per-node 4 --bytes 1M

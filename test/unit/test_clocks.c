@@ -273,7 +273,7 @@ static void add_parcels(struct second *second, struct strag_plan *const *plans, 
                 .round = op->round,
                 .posts = posted_before(plans, topology, r, i) +
                          posted_before(plans, topology, op->peer, send_of(plans, r, i)),
-                .reduced = strag_kind_reduces(op->kind),
+                .reduced = op->kind == STRAG_RECV_REDUCE,
                 .bytes = bytes * op->count / plans[r]->bounds.blocks,
             };
         }
