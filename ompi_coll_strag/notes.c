@@ -12,9 +12,6 @@
 /* Their messages have one tag: in a program's order a gather and a barrier are never mixed up. */
 enum { TAG = COLL_STRAG_TAG_NOTES };
 
-/* How long to wait in the end for ranks that may have failed. */
-static const double end_seconds = 3.0;
-
 struct coll_strag_notes {
     ompi_communicator_t *comm;
     const struct coll_strag_failure *failure;
@@ -201,9 +198,9 @@ static bool gather_is_over(const struct coll_strag_notes *notes)
     return i == notes->count;
 }
 
-bool coll_strag_notes_end(struct coll_strag_notes *notes)
+bool coll_strag_notes_end(struct coll_strag_notes *notes, double seconds)
 {
-    const double end = coll_strag_seconds() + end_seconds;
+    const double end = coll_strag_seconds() + seconds;
     while (!(gather_is_over(notes) && coll_strag_queue_is_empty(&notes->queue)) &&
            coll_strag_seconds() < end)
         opal_progress();

@@ -57,8 +57,8 @@ bool coll_strag_notes_has_barrier(const struct coll_strag_notes *notes);
  * coll_strag_seconds @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_notes_end_barrier(struct coll_strag_notes *notes, double *seconds);
 
-/** Wait until all is over, though not for long: after an error other ranks may not do their part.
- * @return whether it is */
-bool coll_strag_notes_end(struct coll_strag_notes *notes);
+/** Wait until all is over, but for no longer than that: after an error other ranks may not do their
+ * part. @return whether it is */
+bool coll_strag_notes_end(struct coll_strag_notes *notes, double seconds);
 
 #endif

@@ -98,13 +98,16 @@ void coll_strag_watch_refresh(struct coll_strag_watch *watch)
 
 /* ---- Nothing may be under way when a communicator or MPI comes to its end ---- */
 
-/* A rank whose notes have failed sends none, and the communicator is kept, as after any failure. */
+/* Other ranks may end the last call later, by what a slow link takes. One whose notes have failed
+ * sends none: then the communicator is kept, as after any failure. */
 static void end_watch(struct coll_strag_teardown *teardown)
 {
+    static const double longest = 20, after_failure = 1; /* seconds */
     struct coll_strag_watch *watch =
         (struct coll_strag_watch *)((char *)teardown - offsetof(struct coll_strag_watch, teardown));
     watch->over = true;
-    if (!coll_strag_notes_end(watch->notes) && !watch->failed)
+    if (!coll_strag_notes_end(watch->notes, watch->failed ? after_failure : longest) &&
+        !watch->failed)
         OBJ_RETAIN(watch->options.comm);
 }
 
