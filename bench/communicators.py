@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn what bench/communicators.sh wrote into a section of doc/results.md.
+"""Turn what bench/communicators.sh wrote into the page communicators of doc/results.
 
-    python3 bench/communicators.py doc/results.md FOLDER
+    python3 bench/communicators.py doc/results FOLDER
 
 A time is the median over the launches of a launch's median. Nothing is omitted.
 """
@@ -51,7 +51,7 @@ def main(results, folder):
     machine = "; ".join(measured.machine(folder))
     head = ["made by", "ranks", "size", "strag us", "stock us", "strag / stock", "at most",
             "stock again / stock"]
-    lines = ["## Communicators made, used once and freed", "",
+    lines = ["# Communicators made, used once and freed", "",
              f"Written by `bench/communicators.sh`: {machine}. Launches with strag, with stock (Open "
              "MPI without strag) and with stock again take turns. A time is the slowest rank's, from "
              "before a communicator is made to after it is freed, with one MPI_Allreduce; median of "
@@ -60,7 +60,7 @@ def main(results, folder):
              "shows the noise.", "",
              "| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
     lines += ["| " + " | ".join(cells) + " |" for cells in rows(times)]
-    section.put(results, "communicators", "\n".join(lines))
+    section.write(results, "communicators", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What a communicator costs that is made, used once and freed: launches with strag, without it, and
-# without it again take turns. CSV into a folder, and a section of doc/results.md from it:
+# without it again take turns. CSV into a folder, and a page of doc/results from it:
 #
 #     bash bench/communicators.sh FOLDER [RESULTS]
 #
-# in the build folder, after make bench/communicators. RESULTS: ../doc/results.md, for example;
-# without it there is no section. Environment: COMMUNICATORS_RANKS ("4 16 64"),
+# in the build folder, after make bench/communicators. RESULTS: ../doc/results, for example;
+# without it there is no page. Environment: COMMUNICATORS_RANKS ("4 16 64"),
 # COMMUNICATORS_LAUNCHES (5, of each), COMMUNICATORS_OPTIONS (of bench/communicators), STRAG_MPIRUN
 # (./strag-mpirun).
 set -eu

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn what bench/jobs.sh wrote into a section of doc/results.md.
+"""Turn what bench/jobs.sh wrote into the page jobs of doc/results.
 
-    python3 bench/jobs.py doc/results.md FOLDER
+    python3 bench/jobs.py doc/results FOLDER
 
 A time is the median over the launches of a launch's median. Nothing is omitted.
 """
@@ -53,7 +53,7 @@ def rows(times, kind):
 def table(times, kind):
     head = ["ranks", "size", "strag ms", "stock ms", "strag / stock", "stock again / stock"]
     head += ["strag a second", "stock a second"] if kind == "cycle" else []
-    lines = [f"### {KINDS[kind].capitalize()}", "", "| " + " | ".join(head) + " |",
+    lines = [f"## {KINDS[kind].capitalize()}", "", "| " + " | ".join(head) + " |",
              "|" + "---:|" * len(head)]
     return lines + ["| " + " | ".join(cells) + " |" for cells in rows(times, kind)] + [""]
 
@@ -62,7 +62,7 @@ def main(results, folder):
     folder = pathlib.Path(folder)
     times, launches = read(folder)
     machine = "; ".join(measured.machine(folder))
-    lines = ["## Jobs with many ranks on one host", "",
+    lines = ["# Jobs with many ranks on one host", "",
              f"Written by `bench/jobs.sh`: {machine}; more ranks than cores. strag's choice and stock "
              "(Open MPI without strag) take turns in one job, on communicators of their own, made by "
              "MPI_Comm_dup_with_info; times of the slowest rank, "
@@ -71,7 +71,7 @@ def main(results, folder):
              "*stock again / stock* shows the noise.", ""]
     for kind in KINDS:
         lines += table(times, kind)
-    section.put(results, "jobs", "\n".join(lines))
+    section.write(results, "jobs", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Real jobs with many ranks on this machine, strag's choice beside stock: the first call on a
-# communicator, later calls, communicators per second. CSV into a folder, and a section of
-# doc/results.md from it:
+# communicator, later calls, communicators per second. CSV into a folder, and a page of
+# doc/results from it:
 #
 #     bash bench/jobs.sh FOLDER [RESULTS]        in the build folder, after make bench/jobs
 #
-# RESULTS: ../doc/results.md, for example; without it there is no section. Environment: JOBS_RANKS
+# RESULTS: ../doc/results, for example; without it there is no page. Environment: JOBS_RANKS
 # ("32 64 128"), JOBS_LAUNCHES (3), JOBS_OPTIONS (of bench/jobs), STRAG_MPIRUN (./strag-mpirun).
 set -eu
 # shellcheck source=bench/machine.sh

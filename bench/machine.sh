@@ -3,7 +3,7 @@
 # Sourced by what measures in bench/.
 
 # describe_machine FOLDER [MPIRUN]: what was measured on, in FOLDER/machine.txt, a line for each
-# thing; bench/*.py put it into doc/results.md
+# thing; bench/*.py put it into doc/results
 describe_machine()
 {
     {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn the files that bench/overlap.sh wrote into a section of doc/results.md.
+"""Turn the files that bench/overlap.sh wrote into the page overlap of doc/results.
 
-    python3 bench/overlap.py doc/results.md FOLDER...
+    python3 bench/overlap.py doc/results FOLDER...
 
 Each folder is one launch (of some, if others were left out). A figure is the median over the
 launches, of times within one launch.
@@ -22,7 +22,7 @@ PLACES = {
 }
 
 HEAD = """\
-## What a computation hides of MPI_Iallreduce
+# What a computation hides of MPI_Iallreduce
 
 Written by bench/overlap.py from the files of bench/overlap.sh. A call is begun, then comes a
 computation with MPI_Test after each slice of it, then MPI_Wait; strag and stock Open MPI (libnbc) in
@@ -67,7 +67,7 @@ def over_blocking(rows):
 
 def show(place, ranks, slice_us, table):
     launches = min(len(rows["strag"]) for rows in table.values())
-    lines = [f"\n### {PLACES[place]}: {ranks} ranks, MPI_Test every {slice_us:g} us "
+    lines = [f"\n## {PLACES[place]}: {ranks} ranks, MPI_Test every {slice_us:g} us "
              f"(launches: {launches})\n",
              "| size | wait, strag | over blocking | stock | total, strag | stock | ratio "
              "| hidden, strag | stock | own ratio | own hidden, strag | stock |",
@@ -90,12 +90,12 @@ def main():
     folders = [pathlib.Path(name) for name in sys.argv[2:]]
     tables = read(folders)
     if not tables:
-        sys.exit("usage: overlap.py doc/results.md FOLDER...: folders that bench/overlap.sh wrote")
+        sys.exit("usage: overlap.py doc/results FOLDER...: folders that bench/overlap.sh wrote")
     text = [HEAD, *("    " + line for line in measured.machine(folders[0]))]
     order = list(PLACES)
     text += [show(*key, tables[key])
              for key in sorted(tables, key=lambda key: (order.index(key[0]), *key[1:]))]
-    section.put(sys.argv[1], "overlap", "\n".join(text))
+    section.write(sys.argv[1], "overlap", "\n".join(text))
 
 
 main()

@@ -9,7 +9,7 @@
 #                               1 and 5 ms. The computation sleeps, as on a host of its own, and a
 #                               poll for messages returns at once.
 #
-# bench/overlap.py makes a section of doc/results.md of one folder or several.
+# bench/overlap.py makes a page of doc/results of one folder or several.
 # Environment: OVERLAP_PLACES ("shm lab"); OVERLAP_SECONDS for one size (20).
 set -eu
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn the files that bench/plans.sh wrote into a section of doc/results.md.
+"""Turn the files that bench/plans.sh wrote into the page plans of doc/results.
 
-    python3 bench/plans.py doc/results.md FOLDER...
+    python3 bench/plans.py doc/results FOLDER...
 
 Each folder is one launch (of some places, if others were left out). A ratio is one of medians within
 a launch; the table has the median over the launches, the lowest and the highest. Nothing is omitted.
@@ -19,7 +19,7 @@ import section
 PLACES = {"shm": "shared memory", "lab": "the lab, 100 Mbit/s"}
 
 HEAD = """\
-## Plans from files
+# Plans from files
 
 Written by bench/plans.py from the files of bench/plans.sh. An algorithm's plan was written by
 `strag plan --format json`, read with coll_strag_plan, and run beside the same algorithm built in, in
@@ -56,7 +56,7 @@ def lines(tables):
 
 def main():
     if len(sys.argv) < 3:
-        sys.exit("usage: plans.py doc/results.md FOLDER...: folders that bench/plans.sh wrote")
+        sys.exit("usage: plans.py doc/results FOLDER...: folders that bench/plans.sh wrote")
     folders = [pathlib.Path(name) for name in sys.argv[2:]]
     tables = read(folders)
     if not tables:
@@ -64,7 +64,7 @@ def main():
     text = [HEAD, f"{len(folders)} folders; {'; '.join(measured.machine(folders[0]))}.", "",
             "| over | ranks | vector | algorithm | built in us | file us | file / built in "
             "| again / built in |", "|---|---:|---:|---|---:|---:|---:|---:|", *lines(tables)]
-    section.put(sys.argv[1], "plans", "\n".join(text))
+    section.write(sys.argv[1], "plans", "\n".join(text))
 
 
 main()

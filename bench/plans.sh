@@ -9,7 +9,7 @@
 #   lab-npN.csv    stars of 4 and 5 hosts of the lab (bench/lab) at 100 Mbit/s; 256 KiB, 1 MiB
 #
 # Each algorithm takes part three times, in turn from call to call: built in, built in again, and
-# from its file. bench/plans.py makes a section of doc/results.md of one folder or several.
+# from its file. bench/plans.py makes a page of doc/results of one folder or several.
 # Environment: PLANS_PLACES ("shm lab"); PLANS_SECONDS for one size (2).
 set -eu
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn the files that bench/shm.sh wrote into a section of doc/results.md.
+"""Turn the files that bench/shm.sh wrote into the page shared-memory of doc/results.
 
-    python3 bench/report.py doc/results.md FOLDER...
+    python3 bench/report.py doc/results FOLDER...
 
 Each folder is one launch of bench/shm.sh. A ratio is that of medians within one launch; the table
 shows the median over the launches, and the lowest and highest. Stock is the fastest of the contenders
@@ -62,7 +62,7 @@ def noise(size):
 
 def show(name, ranks, table):
     title, bar = TITLES[name]
-    print(f"\n### {title}: {ranks} ranks\n")
+    print(f"\n## {title}: {ranks} ranks\n")
     print("| size | strag us | stock us | stock is | stock / strag | lowest .. highest "
           "| stock / stock again |")
     print("|---:|---:|---:|---|---:|---:|---:|")
@@ -81,7 +81,7 @@ def show(name, ranks, table):
 
 
 def show_all(folders, tables):
-    print("## Shared memory\n")
+    print("# Shared memory\n")
     print("Written by bench/report.py from the files of bench/shm.sh. Shared memory of one machine,")
     print("pml ob1 with btl vader; all contenders interleaved within a launch, every result checked. A")
     print("ratio above 1 means that strag was faster.\n")
@@ -96,11 +96,11 @@ def main():
     folders = [pathlib.Path(name) for name in sys.argv[2:]]
     tables = read(folders)
     if not tables:
-        sys.exit("usage: report.py doc/results.md FOLDER...: folders that bench/shm.sh wrote")
+        sys.exit("usage: report.py doc/results FOLDER...: folders that bench/shm.sh wrote")
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
         show_all(folders, tables)
-    section.put(sys.argv[1], "shared memory", text.getvalue())
+    section.write(sys.argv[1], "shared-memory", text.getvalue())
 
 
 main()

@@ -1,24 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files such as doc/results.md have one section per generator; each replaces its own section only."""
+"""Pages of doc/results, one per generator, and the generators' sections of other documents."""
 import pathlib
-
-TITLE = """\
-# Results
-
-Each section is written by a program in bench/ from its measurements or computations, not by hand.
-"""
-
-
-def marks(name):
-    return f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
-
-
-def get(path, name):
-    """The section's text; "" if there is none."""
-    path = pathlib.Path(path)
-    begin, end = marks(name)
-    old = path.read_text(encoding="utf-8") if path.exists() else ""
-    return old.partition(begin)[2].partition(end)[0]
 
 
 def size_text(size):
@@ -29,11 +11,24 @@ def size_text(size):
     return f"{size} B"
 
 
+def write(folder, name, text):
+    """Write a page of the folder, which is made if it does not exist."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.md").write_text(text.strip() + "\n", encoding="utf-8")
+
+
+def read(folder, name):
+    """The text of a page; "" if there is none."""
+    path = pathlib.Path(folder) / f"{name}.md"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
 def put(path, name, text):
-    """Replace the section, or append it. The file is created if it does not exist."""
+    """Replace the section between its two marks in a document, or append it."""
     path = pathlib.Path(path)
-    begin, end = marks(name)
-    old = path.read_text(encoding="utf-8") if path.exists() else TITLE
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
     section = f"{begin}\n{text.strip()}\n\n{end}"
     before, found, rest = old.partition(begin)
     if found:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn what the soak tests counted into a section of doc/results.md.
+"""Turn what the soak tests counted into the page soak of doc/results.
 
     STRAG_TEST_FULL=1 STRAG_TEST_RESULTS=FOLDER bash .../test/mpi/soak.sh      in the build folder;
                                         and spawn.sh, signals.sh, namespaces.sh, huge.sh
-    python3 bench/soak.py doc/results.md FOLDER
+    python3 bench/soak.py doc/results FOLDER
 
 Every row that a run has written is shown, with what failed.
 """
@@ -26,7 +26,7 @@ OVER = {"shm": "shared memory", "pml": "the PML", "ucp": "UCX"}
 
 
 INTRODUCTION = """\
-## Soak tests
+# Soak tests
 
 Written by bench/soak.py from what the long forms of soak.sh, spawn.sh, signals.sh, namespaces.sh and
 huge.sh in test/mpi/ counted. A check is one comparison: with a serial reduction, of the bits of two
@@ -57,11 +57,11 @@ def show(folder):
 
 def main():
     if len(sys.argv) != 3:
-        sys.exit("usage: soak.py doc/results.md FOLDER: a folder that STRAG_TEST_RESULTS named")
+        sys.exit("usage: soak.py doc/results FOLDER: a folder that STRAG_TEST_RESULTS named")
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
         show(pathlib.Path(sys.argv[2]))
-    section.put(sys.argv[1], "soak", text.getvalue())
+    section.write(sys.argv[1], "soak", text.getvalue())
 
 
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write the first page of doc/results.md, and README's chart, from the tables of doc/results.md.
+"""Write doc/results.md, its chart and README's table from the pages of doc/results.
 
     python3 bench/summary.py doc/results.md README.md
 
@@ -36,25 +36,64 @@ ROWS = (
     ("torus 8x8", r"Torus 8x8.*"),
 )
 
+# Pages of doc/results: what writes each, and from what.
+PAGES = {
+    "shared-memory": ("bench/report.py", "bench/shm.sh"),
+    "lab": ("bench/lab/lab report", "bench/lab/lab run"),
+    "jobs": ("bench/jobs.py", "bench/jobs.sh"),
+    "communicators": ("bench/communicators.py", "bench/communicators.sh"),
+    "overlap": ("bench/overlap.py", "bench/overlap.sh"),
+    "plans": ("bench/plans.py", "bench/plans.sh"),
+    "scale": ("bench/scale/report.py", "bench/scale/scale.c"),
+    "host": ("bench/scale/host.py", "bench/scale/host.c"),
+    "soak": ("bench/soak.py", "the long forms of test/mpi/*.sh"),
+}
+
+# What else is measured: what a number is, its page, its sections, and its column there.
+OTHERS = (
+    ("first call of a size in a job: strag / stock", "jobs", "First call with.*", "strag / stock"),
+    ("first call on a later communicator: strag / stock", "jobs", "First call on.*", "strag / stock"),
+    ("later calls, 32 to 128 ranks on 2 cores: strag / stock", "jobs", "Later calls", "strag / stock"),
+    ("a communicator made, used once and freed: strag / stock", "jobs", "A communicator.*",
+     "strag / stock"),
+    ("MPI_Iallreduce and MPI_Wait over MPI_Allreduce", "overlap", ".*", "over blocking"),
+    ("MPI_Iallreduce with a computation, one host: strag / stock", "overlap", "Shared memory.*", "ratio"),
+    ("MPI_Iallreduce with a computation, four hosts: strag / stock", "overlap", "The lab.*", "ratio"),
+    ("the same, the computation as long as each one's own wait: strag / stock", "overlap", ".*", "own ratio"),
+    ("a plan from a file over the same plan built in", "plans", ".*", "file / built in"),
+    ("a table for 1,000 to 131,072 ranks: ms of CPU time", "scale", ".*", "table ms"),
+    ("a table for 1,000 to 131,072 ranks: MiB", "scale", ".*", "MiB"),
+    ("a plan of one rank among 1,000 to 131,072: ms of CPU time", "scale", ".*", "plan ms"),
+    ("soak tests: cases that failed", "soak", ".*", "failed"),
+)
+
+# Columns of the table by size: vectors up to this many bytes.
+SIZES = (1 << 10, 16 << 10, 128 << 10, 512 << 10, 2 << 20, 16 << 20)
+
 
 class Section:
-    """A section of results.md: what was measured, and what it says was missed."""
+    """A section of a page: what was measured, and what it says was missed."""
 
-    def __init__(self, title):
+    def __init__(self, page, title):
+        self.page = page
         self.title = title
-        self.choice = []  # Open MPI's own choice at its defaults, over strag
-        self.best = []    # the fastest of stock's, each at its best setting, over strag at its best
-        self.sizes = []   # bytes
-        self.missed = []  # what its text says of strag
+        self.date = ""
+        self.tables = []   # [{column: cell}], a list for each table
+        self.size = None   # bytes of the vector, of the tables that follow
+        self.choice = []   # (bytes, Open MPI's own choice at its defaults over strag)
+        self.best = []     # (bytes, the fastest of stock's over strag, each at its best setting)
+        self.sizes = []    # bytes
+        self.missed = []   # what its text says of strag
         self.lab_missed = 0  # and of the lab itself, or of stock's contenders
 
-    def anchor(self):
+    def link(self):
         words = re.sub(r"[^\w\- ]", "", self.title.lower())
-        return "#" + words.replace(" ", "-")
+        return f"results/{self.page}.md#" + words.replace(" ", "-")
 
 
 def number(text):
-    return float(text.replace("*", ""))
+    """The first number of a cell: 0.99 of `**0.99** (1.02)`"""
+    return float(re.sub(r"[*,]", "", text).split()[0])
 
 
 def bytes_of(text):
@@ -70,7 +109,7 @@ def take_late(found, rows):
         others = [number(row[delay]) for name, row in rows.items()
                   if not name.startswith("strag") and delay.endswith(" late") and row[delay]]
         if others and not delay.startswith("0 "):
-            found.best.append(min(others) / number(time))
+            found.best.append((found.size, min(others) / number(time)))
 
 
 def take_case(found, rows):
@@ -79,28 +118,32 @@ def take_case(found, rows):
     if not mine or "straggler" in found.title:
         return
     if mine["stock"]:
-        found.best.append(number(mine["stock"]))
+        found.best.append((found.size, number(mine["stock"])))
     if "tuned" in rows:
-        found.choice.append(number(rows["tuned"]["default"]) / number(mine["default"]))
+        found.choice.append((found.size, number(rows["tuned"]["default"]) / number(mine["default"])))
 
 
 def take_row(found, row):
     """A line of a table with a size in each line."""
     if "stock / strag" in row:
-        found.best.append(number(row["stock / strag"]))
-        found.sizes.append(bytes_of(row["size"]))
+        size = bytes_of(row["size"])
+        found.best.append((size, number(row["stock / strag"])))
     elif row.get("contender") == "strag-auto" and "gain" in row:
-        found.best.append(number(row["gain"]))
-        found.sizes.append(bytes_of(row["delays"]))
+        size = bytes_of(row["delays"])
+        found.best.append((size, number(row["gain"])))
     elif row.get("auto / tuned"):
-        found.choice.append(1 / number(row["auto / tuned"]))
-        found.sizes.append(bytes_of(row["size"]))
+        size = bytes_of(row["size"])
+        found.choice.append((size, 1 / number(row["auto / tuned"])))
+    else:
+        return
+    found.sizes.append(size)
 
 
 def take_table(found, lines):
     names = [name.strip() for name in lines[0].strip("|").split("|")]
     rows = [dict(zip(names, (cell.strip() for cell in line.strip("|").split("|"))))
             for line in lines[2:]]
+    found.tables.append(rows)
     if names[0] == "contender":
         by_name = {row["contender"]: row for row in rows}
         take = take_case if "stock" in names else take_late
@@ -121,26 +164,28 @@ def take_block(found, lines):
         mine = [line[2:] for line in lines if ": strag-" in line]
         found.missed += mine
         found.lab_missed += len(lines) - len(mine)
-    elif first.startswith("Target: "):
+    elif first.startswith("Target: ") and "Missed: " in first:
         missed = first.partition("Missed: ")[2].rstrip(".")
         found.missed += [] if missed == "none" else missed.split(", ")
     elif bytes_of(first) and "lower bound" in first:
-        found.sizes.append(bytes_of(first))
+        found.size = bytes_of(first)
+        found.sizes.append(found.size)
 
 
-def read(text):
-    """The sections with measurements of calls."""
+def read(folder):
+    """The sections of all pages; a page's head is one, too, with the page's title."""
     sections = []
-    measured = text.partition("<!-- summary: end -->")[2]
-    for part in measured.split("\n### ")[1:]:
-        title, _, body = part.partition("\n")
-        body = re.split(r"\n## |\n<!--", body)[0]
-        found = Section(title)
-        for block in re.split(r"\n\s*\n", body):
-            lines = block.strip("\n").splitlines()
-            if lines:
-                take_block(found, lines)
-        sections.append(found)
+    for page in PAGES:
+        for part in re.split(r"^##? ", section.read(folder, page), flags=re.M)[1:]:
+            title, _, body = part.partition("\n")
+            found = Section(page, title)
+            date = re.search(r"\d{4}-\d\d-\d\d", body)
+            found.date = date[0] if date else ""
+            for block in re.split(r"\n\s*\n", body):
+                lines = block.strip("\n").splitlines()
+                if lines:
+                    take_block(found, lines)
+            sections.append(found)
     return sections
 
 
@@ -153,19 +198,82 @@ def span(ratios):
     return f"{low:.2f} .. **{statistics.median(ratios):.2f}** .. {high:.2f}"
 
 
+def ratios_of(pairs):
+    return [ratio for _, ratio in pairs]
+
+
 def summarize(sections):
-    """[(label, sections, all ratios to the choice, all to the best)]"""
+    """[(label, sections, all (bytes, ratio to the choice), all (bytes, ratio to the best))]"""
     rows = []
     for label, pattern in ROWS:
         own = [found for found in sections if re.fullmatch(pattern, found.title)]
-        choice = [ratio for found in own for ratio in found.choice]
-        best = [ratio for found in own for ratio in found.best]
+        choice = [pair for found in own for pair in found.choice]
+        best = [pair for found in own for pair in found.best]
         if choice or best:
             rows.append((label, own, choice, best))
     return rows
 
 
-def page(rows, sections):
+def show_rows(rows):
+    yield "| where | sizes | its choice / strag | its best / strag | tables |"
+    yield "|---|---|---:|---:|---|"
+    for label, own, choice, best in rows:
+        sizes = [size for found in own for size in found.sizes]
+        between = " to ".join(dict.fromkeys(map(section.size_text, (min(sizes), max(sizes)))))
+        links = ", ".join(f"[{i + 1}]({found.link()})" for i, found in enumerate(own))
+        yield (f"| {label} | {between} | {span(ratios_of(choice))} | {span(ratios_of(best))} "
+               f"| {links} |")
+
+
+def show_sizes(rows, which):
+    """A line for each row, a cell for each range of sizes: the lowest and the median ratio."""
+    yield "| where | " + " | ".join(f"up to {section.size_text(size)}" for size in SIZES) + " |"
+    yield "|---|" + "---:|" * len(SIZES)
+    for row in rows:
+        cells = []
+        for least, most in zip((0, *SIZES), SIZES):
+            ratios = [ratio for size, ratio in row[which] if least < size <= most]
+            cells.append(span(ratios).rpartition(" .. ")[0] or span(ratios))
+        if any(cells):
+            yield f"| {row[0]} | " + " | ".join(cells) + " |"
+
+
+def show_others(sections):
+    yield "| what | lowest .. **median** .. highest | page |"
+    yield "|---|---:|---|"
+    for label, page, pattern, column in OTHERS:
+        values = [number(row[column]) for found in sections
+                  if found.page == page and re.fullmatch(pattern, found.title)
+                  for table in found.tables for row in table if row.get(column)]
+        if values:
+            yield f"| {label} | {span(values)} | [{page}](results/{page}.md) |"
+
+
+def show_missed(sections):
+    for found in sections:
+        if found.missed:
+            rest = len(found.missed) - 3
+            shown = "; ".join(found.missed[:3]) + (f"; and {rest} more" if rest > 0 else "")
+            yield f"- [{found.title}]({found.link()}): {shown}"
+
+
+def show_pages(sections):
+    for page, (writer, source) in PAGES.items():
+        own = [found for found in sections if found.page == page]
+        if own:
+            dates = f", {own[0].date}" if own[0].date else ""
+            yield (f"- **[{own[0].title}](results/{page}.md)**: written by `{writer}` from `{source}`"
+                   f"{dates}")
+        for found in own[1:]:
+            dates = f", {found.date}" if found.date else ""
+            yield f"  - [{found.title}]({found.link()}){dates}"
+
+
+def document(rows, sections):
+    yield "# Results\n"
+    yield ("This page is written by bench/summary.py from the tables in [results](results), and these by "
+           "programs in bench/ from their measurements, not by hand; the figures of the papers, from the "
+           "cost model, are in [papers.md](papers.md).\n")
     yield "## How much, and where not\n"
     yield ("strag is a collective component for Open MPI, started by `mpirun --mca coll strag PROGRAM`; with "
            "`--mca coll_strag_verbose 1` it says what it runs, and if it says nothing it does not run.\n")
@@ -176,23 +284,23 @@ def page(rows, sections):
            "on one machine with two cores: hosts are network namespaces with shaped links of 4 to "
            "100 Mbit/s. There was no real cluster.\n")
     yield "![Stock's time over strag's](figures/summary.svg)\n"
-    yield "| where | sizes | its choice / strag | its best / strag | sections |"
-    yield "|---|---|---:|---:|---|"
-    for label, own, choice, best in rows:
-        sizes = [size for found in own for size in found.sizes]
-        between = " to ".join(dict.fromkeys(map(section.size_text, (min(sizes), max(sizes)))))
-        links = ", ".join(f"[{i + 1}]({found.anchor()})" for i, found in enumerate(own))
-        yield f"| {label} | {between} | {span(choice)} | {span(best)} | {links} |"
-    yield "\n### What was missed\n"
-    yield ("strag takes longer than stock where a ratio above is below 1. Besides, each section holds "
-           "its measurements against targets of its own; these were not met "
+    yield from show_rows(rows)
+    yield "\n## By size\n"
+    yield "The lowest and the **median** ratio of Open MPI's choice to strag:\n"
+    yield from show_sizes(rows, 2)
+    yield "\nOf Open MPI's best to strag:\n"
+    yield from show_sizes(rows, 3)
+    yield "\n## What else was measured\n"
+    yield "Ratios of times: below 1 strag is faster.\n"
+    yield from show_others(sections)
+    yield "\n## What was missed\n"
+    yield ("strag takes longer than stock where a ratio of the first tables is below 1. Besides, each section "
+           "holds its measurements against targets of its own; these were not met "
            f"(and {sum(found.lab_missed for found in sections)} that concern the precision of the lab, "
            "or stock's algorithms):\n")
-    for found in sections:
-        if found.missed:
-            rest = len(found.missed) - 3
-            shown = "; ".join(found.missed[:3]) + (f"; and {rest} more" if rest > 0 else "")
-            yield f"- [{found.title}]({found.anchor()}): {shown}"
+    yield from show_missed(sections)
+    yield "\n## All tables\n"
+    yield from show_pages(sections)
 
 
 # ---- The chart ----
@@ -237,9 +345,9 @@ def chart(rows):
         y = TOP + STEP * i + STEP // 2
         parts.append(f'<text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">{label}</text>')
         if choice:
-            parts.append(bar(y - 5 if best else y, choice, CHOICE))
+            parts.append(bar(y - 5 if best else y, ratios_of(choice), CHOICE))
         if best:
-            parts.append(bar(y + 5 if choice else y, best, BEST))
+            parts.append(bar(y + 5 if choice else y, ratios_of(best), BEST))
     return "\n".join(parts) + "\n</svg>\n"
 
 
@@ -247,16 +355,16 @@ def readme_table(rows):
     yield "| | Open MPI's choice takes | its best takes |"
     yield "|---|---:|---:|"
     for label, _, choice, best in rows:
-        yield f"| {label} | {span(choice)} | {span(best)} |"
+        yield f"| {label} | {span(ratios_of(choice))} | {span(ratios_of(best))} |"
 
 
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: summary.py doc/results.md README.md")
     path = pathlib.Path(sys.argv[1])
-    sections = read(path.read_text(encoding="utf-8"))
+    sections = read(path.with_suffix(""))
     rows = summarize(sections)
-    section.put(path, "summary", "\n".join(page(rows, sections)))
+    path.write_text("\n".join(document(rows, sections)) + "\n", encoding="utf-8")
     (path.parent / "figures" / "summary.svg").write_text(chart(rows), encoding="utf-8")
     section.put(sys.argv[2], "summary", "\n".join(readme_table(rows)))
 

@@ -2,7 +2,7 @@
 """The lab's pictures, drawn from the tables of its report, so that they agree: stock Open MPI's time
 over strag-auto's, a line for each scenario and size.
 
-    python3 bench/lab/pictures.py doc/results.md      all of them again, into doc/figures
+    python3 bench/lab/pictures.py doc/results      all of them again, into doc/figures
 
 Where only sizes differ they are the abscissa of curves. *its choice*: what Open MPI runs by itself, at its defaults; *its best*:
 the fastest of its algorithms, each at its best setting, as strag-auto at its own.
@@ -187,9 +187,9 @@ def picture(scenario, text):
 
 
 def draw_all(target):
-    """Those of all scenarios that the file has, into the folder `figures` beside it."""
+    """Those of all scenarios that the page lab of the folder has, into the folder `figures` next to that."""
     (target.parent / "figures").mkdir(parents=True, exist_ok=True)
-    texts = {text.partition("\n")[0]: text for text in section.get(target, "lab").split("\n### ")[1:]}
+    texts = {text.partition("\n")[0]: text for text in section.read(target, "lab").split("\n## ")[1:]}
     for scenario in scenarios.SCENARIOS:
         drawn = picture(scenario, texts.get(scenario.title, ""))
         if drawn:

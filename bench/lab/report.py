@@ -35,7 +35,7 @@ def builds(points):
 def describe(points):
     first, info = points[0], points[0].info
     machine = info["machine"]
-    lines = [f"### {info['title']}", ""]
+    lines = [f"## {info['title']}", ""]
     loads = [load["busy"] for point in points for load in point.info["load"]]
     averages = [load["average"] for point in points for load in point.info["load"]]
     ratios = [ratio for point in points for name, ratio in point.calibrations()
@@ -225,11 +225,11 @@ def show_misses(points):
 
 
 def parts(text):
-    """{title: lines} of a section's scenarios."""
+    """{title: lines} of the page's scenarios."""
     found = {}
-    for part in text.split("\n### ")[1:]:
+    for part in text.split("\n## ")[1:]:
         title, _, rest = part.partition("\n")
-        found[title] = f"### {title}\n{rest.rstrip()}\n".split("\n")
+        found[title] = f"## {title}\n{rest.rstrip()}\n".split("\n")
     return found
 
 
@@ -240,7 +240,7 @@ def show_points(points):
 def text_of(folder, figures, old=""):
     """The text; `figures` is the prefix of the figures' names. Scenarios without results remain as
     they are in the old text."""
-    lines, kept = ["## The lab", "", INTRODUCTION], parts(old)
+    lines, kept = ["# The lab", "", INTRODUCTION], parts(old)
     for scenario in scenarios.SCENARIOS:
         labels = [point.label for point in scenario.points]
         points = results.read(folder / scenario.name, labels)
@@ -267,8 +267,8 @@ def draw(folder, scenario):
 
 
 def write(folder, target):
-    """Put the section into a file, and the figures into the folder `figures` beside it. What is
-    there of scenarios that the folder has not remains."""
-    old = section.get(target, "lab")
-    section.put(target, "lab", text_of(folder, "figures/lab-", old))
+    """Write the page lab of the folder of results, and the figures into the folder `figures` next to
+    that. What the page has of scenarios without results in `folder` remains."""
+    old = section.read(target, "lab")
+    section.write(target, "lab", text_of(folder, "../figures/lab-", old))
     pictures.draw_all(target)

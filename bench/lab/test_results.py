@@ -202,9 +202,9 @@ class Report(unittest.TestCase):
 
     def test_other_scenarios_remain(self):
         """A report of a folder without results leaves what is there, of known scenarios."""
-        old = "## The lab\n\nText\n\n### Torus 2x4\n\nwas measured\n\n### Unknown\n\nx\n"
+        old = "# The lab\n\nText\n\n## Torus 2x4\n\nwas measured\n\n## Unknown\n\nx\n"
         text = report.text_of(pathlib.Path("/nowhere"), "figures/", old)
-        self.assertIn("### Torus 2x4\n\nwas measured\n", text)
+        self.assertIn("## Torus 2x4\n\nwas measured\n", text)
         self.assertNotIn("Unknown", text)
 
     def test_load_is_told(self):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn what bench/scale/host printed into a section of doc/results.md.
+"""Turn what bench/scale/host printed into the page host of doc/results.
 
     build/bench/scale/host > host.csv
-    python3 bench/scale/host.py doc/results.md host.csv
+    python3 bench/scale/host.py doc/results host.csv
 """
 import csv
 import pathlib
@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 import section
 
 TEXT = """\
-## One host with a processor for each rank: counted
+# One host with a processor for each rank: counted
 
 Counted from the plans that run and from the sources of Open MPI, **not measured** \
 (`bench/scale/host`, which says how). What the busiest rank does in a call: messages sent and \
@@ -62,7 +62,7 @@ def main(results, source):
         numbers = " | ".join(f"{float(row[c]):g}" if row[c] else "" for c in COLUMNS)
         lines.append(f"| {row['ranks']} | {section.size_text(int(row['bytes']))} | {row['who']} "
                      f"| {row['algorithm']} | {numbers} |")
-    section.put(results, "host", "\n".join(lines))
+    section.write(results, "host", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn what bench/scale/scale printed into a section of doc/results.md, and figures/scale.svg
-beside that.
+"""Turn what bench/scale/scale printed into the page scale of doc/results, and doc/figures/scale.svg.
 
     build/bench/scale/scale > scale.csv
-    python3 bench/scale/report.py doc/results.md scale.csv
+    python3 bench/scale/report.py doc/results scale.csv
 """
 import csv
 import pathlib
@@ -45,7 +44,7 @@ def main(results, source):
     with open(source, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     lines = [
-        "## Tables and plans at scale",
+        "# Tables and plans at scale",
         "",
         "CPU time and peak memory, beyond the topology's, of the quick table as the component makes "
         "it, and CPU time of the dearest plan of one rank that the table names "
@@ -55,7 +54,7 @@ def main(results, source):
         "",
         missed(rows),
         "",
-        "![Tables and plans at scale](figures/scale.svg)",
+        "![Tables and plans at scale](../figures/scale.svg)",
         "",
         "| ranks | machine | state | table ms | MiB | plan ms | of, in blocks |",
         "|---:|---|---|---:|---:|---:|---|",
@@ -67,7 +66,7 @@ def main(results, source):
                      f"| {mark(float(row['table ms']), ms)} | {mark(float(row['table MiB']), mib)} "
                      f"| {mark(float(row['plan ms']), plan)} "
                      f"| {row['algorithm']} in {int(row['blocks']):,} |")
-    section.put(results, "scale", "\n".join(lines))
+    section.write(results, "scale", "\n".join(lines))
     figure.write(rows, [(most, ms) for most, ms, _ in TABLE], PLAN,
                  pathlib.Path(results).parent / "figures" / "scale.svg")
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The first pages of doc/results.md and README.md say what bench/summary.py finds in doc/results.md, and
-# it finds what is in a small file. The lab's pictures are of doc/results.md's tables, too.
+# doc/results.md and README.md say what bench/summary.py finds in the pages of doc/results, and it finds
+# what is in two small pages. The lab's pictures are of these pages' tables, too.
 set -eu
 : "${srcdir:?run me by make check}"
 if ! python3 -c '' 2>/dev/null; then
@@ -13,28 +13,32 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/figures"
 
-cp "$srcdir/doc/results.md" "$srcdir/README.md" "$work"
-chmod u+w "$work"/*.md
+cp -r "$srcdir/doc/results" "$srcdir/README.md" "$work"
+chmod -R u+w "$work"
 python3 "$srcdir/bench/summary.py" "$work/results.md" "$work/README.md"
 for file in doc/results.md README.md doc/figures/summary.svg; do
     cmp "$srcdir/$file" "$work/${file#doc/}" ||
-        { echo "FAIL: $file is not what bench/summary.py makes of doc/results.md" >&2; exit 1; }
+        { echo "FAIL: $file is not what bench/summary.py makes of doc/results" >&2; exit 1; }
 done
+[ "$(wc -l <"$srcdir/doc/results.md")" -le 400 ] || { echo "FAIL: doc/results.md has more than 400 lines" >&2; exit 1; }
 
 rm "$work/figures/summary.svg"
-python3 "$srcdir/bench/lab/pictures.py" "$work/results.md"
+python3 "$srcdir/bench/lab/pictures.py" "$work/results"
 for file in "$srcdir"/doc/figures/lab-*.svg "$work"/figures/lab-*.svg; do
     name=$(basename "$file")
     cmp "$srcdir/doc/figures/$name" "$work/figures/$name" ||
-        { echo "FAIL: $name is not what bench/lab/pictures.py makes of doc/results.md" >&2; exit 1; }
-    grep -q "](figures/$name)" "$srcdir/doc/results.md" ||
-        { echo "FAIL: doc/results.md does not show $name" >&2; exit 1; }
+        { echo "FAIL: $name is not what bench/lab/pictures.py makes of doc/results" >&2; exit 1; }
+    grep -q "](../figures/$name)" "$srcdir/doc/results/lab.md" ||
+        { echo "FAIL: doc/results/lab.md does not show $name" >&2; exit 1; }
 done
 
-cat >"$work/results.md" <<'END'
-<!-- summary: begin -->
-<!-- summary: end -->
-### auto, short vectors, against all of Open MPI's: 2 ranks
+rm "$work"/results/*
+cat >"$work/results/shared-memory.md" <<'END'
+# Shared memory
+
+    2026-11-22T21:48:51Z
+
+## auto, short vectors, against all of Open MPI's: 2 ranks
 
 | size | strag us | stock us | stock is | stock / strag | lowest .. highest | stock / stock again |
 |---:|---:|---:|---|---:|---:|---:|
@@ -42,8 +46,21 @@ cat >"$work/results.md" <<'END'
 | 8 KiB | 1.00 | 0.90 | sm | 0.900 | 0.900 .. 0.900 | 1.000 |
 
 Target: 0.97 at every size. Missed: 8 KiB (0.900).
+END
+cat >"$work/results/jobs.md" <<'END'
+# Jobs
 
-### Eight hosts, one is slow
+## Later calls
+
+| ranks | size | strag ms | stock ms | strag / stock | stock again / stock |
+|---:|---:|---:|---:|---:|---:|
+| 32 | 8 B | 2 | 1 | **2.00** | 1.00 |
+| 32 | 64 KiB | 1 | 2 | 0.50 | 1.00 |
+END
+cat >"$work/results/lab.md" <<'END'
+# The lab
+
+## Eight hosts, one is slow
 
 4 MiB, lower bound 100.0 ms:
 
@@ -57,7 +74,7 @@ Missed:
 - x2: strag-auto, 4 MiB: something
 - x2: calibration: something else
 
-### 32 hosts, one straggler, which strag has to detect
+## 32 hosts, one straggler, which strag has to detect
 
 1 MiB, 900.0 ms late, lower bound 1780.6 ms:
 
@@ -80,6 +97,15 @@ cat >"$work/expected" <<'END'
 END
 diff <(grep '^| one' "$work/README.md") "$work/expected"
 grep -q '(and 1 that concern' "$work/results.md"
-grep -qF -- "- [Eight hosts, one is slow](#eight-hosts-one-is-slow): x2: strag-auto, 4 MiB: something" \
+grep -qF -- "- [Eight hosts, one is slow](results/lab.md#eight-hosts-one-is-slow): x2: strag-auto, 4 MiB: something" \
     "$work/results.md"
 grep -qF -- '2-ranks): 8 KiB (0.900)' "$work/results.md"
+cat >"$work/expected" <<'END'
+| one or two hosts with slow links |  |  |  |  |  | 3.00 |
+| one host, 2 ranks | 2.00 | 0.90 |  |  |  |  |
+| one or two hosts with slow links |  |  |  |  |  | 1.50 |
+| one rank late, from its arrival on |  |  |  |  | 2.00 |  |
+| later calls, 32 to 128 ranks on 2 cores: strag / stock | 0.50 .. **1.25** .. 2.00 | [jobs](results/jobs.md) |
+- **[Shared memory](results/shared-memory.md)**: written by `bench/report.py` from `bench/shm.sh`, 2026-11-22
+END
+diff <(grep -e '^| one .* |.*|.*|.*|.*|.*|.*|$' -e '^| later' -e '^- \*\*\[Shared' "$work/results.md") "$work/expected"

@@ -208,7 +208,7 @@ over()
 }
 
 # record TEST WHAT RANKS CASES FAILED SECONDS: a row of FOLDER/soak.csv, where STRAG_TEST_RESULTS
-# names a folder; bench/soak.py puts it into doc/results.md. What FAILED counts makes the test fail
+# names a folder; bench/soak.py puts it into doc/results. What FAILED counts makes the test fail
 # in its end (no_misses), so that a long run is a whole one.
 missed=0
 record()
