@@ -18,7 +18,7 @@ EXTRA_DIST += \
 EXTRA_DIST += bench/sim/flexreduce.py bench/sim/lines.py bench/sim/optcc.py bench/sim/straggler.py \
 	bench/sim/trivance.py
 
-EXTRA_DIST += bench/sim/search.py bench/sim/smpi.py
+EXTRA_DIST += bench/sim/smpi.py
 
 # Shared by the benchmarks, the lab's too.
 bench_shared = bench/common.c bench/common.h bench/contender.c

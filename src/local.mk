@@ -96,8 +96,6 @@ src_libstrag_la_SOURCES = \
 	src/model/sample.c src/model/sample.h \
 	src/model/saved.c src/model/saved.h \
 	src/model/saved_write.c \
-	src/model/search.c src/model/search.h \
-	src/model/search_found.c src/model/search_found.h \
 	src/model/select.c src/model/select.h \
 	src/model/symmetry.c src/model/symmetry.h \
 	src/model/table_put.c src/model/table_put.h \

@@ -90,6 +90,6 @@ bool read_sizes(const struct command *command, const struct arguments *arguments
                 int *sizes);
 
 extern const struct command plan_command, show_command, verify_command, cost_command,
-    explain_command, topology_command, params_command, search_command;
+    explain_command, topology_command, params_command;
 
 #endif

@@ -5,7 +5,7 @@ strag_program_sources = \
 	tools/command_cost.c \
 	tools/command_explain.c \
 	tools/command_params.c \
-	tools/command_plan.c tools/command_search.c \
+	tools/command_plan.c \
 	tools/command_topology.c \
 	tools/command_verify.c \
 	tools/commands.c \

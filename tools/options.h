@@ -33,8 +33,6 @@ enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
     X(MINIMUM, "--minimum")                                                                        \
     X(RULES, "--rules")                                                                            \
     X(YES, "--yes")                                                                                \
-    X(SEED, "--seed")                                                                              \
-    X(STEPS, "--steps")                                                                            \
     X(QUICK, "--quick")                                                                            \
     X(EXHAUSTIVE, "--exhaustive")                                                                  \
     X(TORUS, "--torus")                                                                            \

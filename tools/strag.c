@@ -58,7 +58,7 @@ static const struct command list_command = {
 
 static const struct command *const commands[] = {
     &list_command,    &plan_command,     &show_command,   &verify_command, &cost_command,
-    &explain_command, &topology_command, &params_command, &search_command, NULL,
+    &explain_command, &topology_command, &params_command, NULL,
 };
 
 static void write_program_help(void)

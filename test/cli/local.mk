@@ -10,7 +10,6 @@ cli_tests = \
 	test/cli/golden.sh \
 	test/cli/large.sh \
 	test/cli/output.sh \
-	test/cli/search.sh \
 	test/cli/svg.sh \
 	test/cli/terminal.sh \
 	test/cli/topology.sh \

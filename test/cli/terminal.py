@@ -99,18 +99,6 @@ def interrupted(strag):
           f"after ^C: {screen(session.seen)!r}")
 
 
-def searching(strag, folder):
-    """^C ends a search well, with the best so far."""
-    out = os.path.join(folder, "found")
-    session = Session(strag, "search -n 6 --bytes 1M --steps 2000000000", out)
-    check(session.read(rb"strag search: searching, "), "search shows no progress")
-    os.write(session.terminal, b"\x03")
-    status = session.end()
-    check(status == 0, f"^C in a search: exit status {status}")
-    with open(out, encoding="utf-8") as file:
-        check(" proved " in file.read(), "a search that was interrupted says nothing of what it found")
-
-
 def narrow(strag):
     """The line does not wrap."""
     session = Session(strag, LONG, columns=24)
@@ -190,7 +178,6 @@ def main():
     strag = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         interrupted(strag)
-        searching(strag, folder)
         narrow(strag)
         finished(strag, folder)
         elsewhere(strag)

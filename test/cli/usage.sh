@@ -11,7 +11,7 @@ broadcast-after optcc weighted '
 names=${names//$'\n'/ }
 there_are=${names// /, }
 there_are="there are: ${there_are%, }"
-commands='list, plan, show, verify, cost, explain, topology, params, search, --help, --version'
+commands='list, plan, show, verify, cost, explain, topology, params, --help, --version'
 topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved, --hwloc, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'
 model='--model, --alpha, --local-alpha, --overhead, --bandwidth, --injection-bandwidth, --local-bandwidth,'

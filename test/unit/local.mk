@@ -58,7 +58,6 @@ unit_tests = \
 	test/unit/test_sample \
 	test/unit/test_saved \
 	test/unit/test_scale \
-	test/unit/test_search \
 	test/unit/test_select \
 	test/unit/test_shared_memory \
 	test/unit/test_shared_memory_entered \
@@ -351,10 +350,6 @@ test_unit_test_scale_SOURCES = test/unit/test_scale.c
 test_unit_test_scale_CPPFLAGS = $(unit_cppflags)
 test_unit_test_scale_LDFLAGS = $(unit_ldflags)
 test_unit_test_scale_LDADD = $(unit_libs)
-test_unit_test_search_SOURCES = test/unit/test_search.c
-test_unit_test_search_CPPFLAGS = $(unit_cppflags)
-test_unit_test_search_LDFLAGS = $(unit_ldflags)
-test_unit_test_search_LDADD = $(unit_libs)
 test_unit_test_select_SOURCES = test/unit/test_select.c
 test_unit_test_select_CPPFLAGS = $(unit_cppflags)
 test_unit_test_select_LDFLAGS = $(unit_ldflags)
