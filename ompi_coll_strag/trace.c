@@ -33,33 +33,24 @@ static bool is_wanted(const struct strag_trace_job *job)
     return true;
 }
 
-static int write_file(const char *name, const struct strag_trace_job *job, bool picture,
-                      struct strag_error *err)
+static int write_file(const char *name, const struct strag_trace_job *job, struct strag_error *err)
 {
     struct strag_output out;
     int status = strag_output_open(&out, name, err);
     if (status != STRAG_OK)
         return status;
-    if (picture)
-        status = strag_trace_svg(job, out.stream);
-    else
-        strag_trace_json(job, out.stream);
-    const int closed = strag_output_close(&out, status == STRAG_OK, err);
-    return status == STRAG_OK ? closed : strag_fail(err, status, "%s", strag_status_text(status));
+    strag_trace_json(job, out.stream);
+    return strag_output_close(&out, true, err);
 }
 
 void coll_strag_trace_write(const ompi_communicator_t *comm, const struct strag_trace_job *job)
 {
-    char name[PATH_MAX], picture[PATH_MAX + 4];
+    char name[PATH_MAX];
     struct strag_error err = {"the name is too long"};
     pthread_mutex_lock(&written.lock);
-    if (is_wanted(job)) {
-        bool done = coll_strag_file_name(coll_strag_settings.trace_file, comm, name, sizeof name) &&
-                    write_file(name, job, false, &err) == STRAG_OK;
-        snprintf(picture, sizeof picture, "%s.svg", name);
-        done = done && write_file(picture, job, true, &err) == STRAG_OK;
-        if (!done)
-            coll_strag_warn(COLL_STRAG_WARN_NOT_WRITTEN, name, err.text);
-    }
+    if (is_wanted(job) &&
+        (!coll_strag_file_name(coll_strag_settings.trace_file, comm, name, sizeof name) ||
+         write_file(name, job, &err) != STRAG_OK))
+        coll_strag_warn(COLL_STRAG_WARN_NOT_WRITTEN, name, err.text);
     pthread_mutex_unlock(&written.lock);
 }

@@ -112,7 +112,7 @@ src_libstrag_la_SOURCES = \
 	src/plan/show.c src/plan/show.h \
 	src/plan/show_rounds.c src/plan/show_rounds.h \
 	src/plan/show_svg.c \
-	src/plan/trace.c src/plan/trace.h src/plan/trace_svg.c \
+	src/plan/trace.c src/plan/trace.h \
 	src/plan/verify.c src/plan/verify.h \
 	src/plan/verify_match.c src/plan/verify_run.c src/plan/verify_proof.h \
 	src/plan/verify_plan.c src/plan/verify_plan.h \

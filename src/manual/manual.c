@@ -52,10 +52,9 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                           "value"},
     [STRAG_SET_TRACE] = {STRAG_PREFIX "trace", "", STRAG_TEXT, 4, false,
                          "A file to write: the last calls of the job's largest communicator, with "
-                         "all messages of each rank, as Chrome trace JSON (for ui.perfetto.dev); "
-                         "and beside it, with .svg behind the name, a picture of its last four "
-                         "calls. With %c in its name one file for each communicator; its name "
-                         "takes the place of %c. All ranks use rank 0's value"},
+                         "all messages of each rank, as Chrome trace JSON (for ui.perfetto.dev). "
+                         "With %c in its name one file for each communicator; its name takes the "
+                         "place of %c. All ranks use rank 0's value"},
     [STRAG_SET_SAVE] = {STRAG_PREFIX "save", "", STRAG_TEXT, 4, false,
                         "A file to write: what rank 0 of the job chose for its largest "
                         "communicator so far, and all that the choice rests on, for strag explain "

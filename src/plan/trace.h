@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a rank did, and when: its last calls and their operations, in a ring of a fixed size. And
- * the ranks' traces as Chrome trace JSON, which Perfetto shows, and as a picture.
+ * the ranks' traces as Chrome trace JSON, which Perfetto shows.
  */
 #ifndef STRAG_TRACE_H
 #define STRAG_TRACE_H
@@ -81,7 +81,7 @@ struct strag_trace_job {
     const char *const *outcomes; /* what ran a call, by its number */
 };
 
-/** Sort each rank's events by their beginnings, as the writers below want them. */
+/** Sort each rank's events by their beginnings, as the writer below wants them. */
 void strag_trace_sort(const struct strag_trace_job *job);
 
 /**
@@ -89,12 +89,5 @@ void strag_trace_sort(const struct strag_trace_job *job);
  * 199 receives, as many as were under way at the same time. Times are from the earliest event on.
  */
 void strag_trace_json(const struct strag_trace_job *job, FILE *out);
-
-/**
- * A picture of the last calls: ranks down, a column for each call, as wide for all of them.
- *
- * @return STRAG_OK; or STRAG_ERR_MEMORY, and nothing useful is written
- */
-int strag_trace_svg(const struct strag_trace_job *job, FILE *out);
 
 #endif

@@ -63,7 +63,7 @@ unchanged()
     [ "$(cat x.svg victim .hidden)" = $'mine\nmine\nmine' ] || fail "a file was replaced"
 }
 
-# The trace's picture takes no other file's place.
+# A trace takes no other file's place.
 cd "$work"
 echo mine | tee x.svg .hidden > victim
 ln -s victim x.json
@@ -71,10 +71,10 @@ ln -s victim x.json
     umask 027
     job_of_two --mca coll_strag_trace x.json --mca coll_strag_save saved --mca coll_strag_report report.json
 )
-only .hidden report.json saved victim x.json x.json.svg x.svg
+only .hidden report.json saved victim x.json x.svg
 unchanged
 [ ! -L x.json ] || fail "it is a link yet"
-for file in report.json saved x.json x.json.svg; do
+for file in report.json saved x.json; do
     [ "$(stat -c %a "$file")" = 640 ] || fail "$file has the permissions $(stat -c %a "$file")"
 done
 python3 -c 'import json; json.load(open("x.json")); json.load(open("report.json"))'
@@ -85,8 +85,8 @@ named()
 {
     job=("$programs/report" --calls 5 --name "$1")
     job_of_two --mca coll_strag_trace "$work/%c"
-    only .hidden victim x.svg "$2" "$2.svg"
-    rm "$2" "$2.svg"
+    only .hidden victim x.svg "$2"
+    rm "$2"
 }
 named .. _.
 named .hidden _hidden

@@ -55,11 +55,6 @@ static void write_trace_json(FILE *out)
     strag_trace_json(&job, out);
 }
 
-static void write_trace_svg(FILE *out)
-{
-    assert_int_equal(strag_trace_svg(&job, out), STRAG_OK);
-}
-
 static void write_account(FILE *out)
 {
     static const struct strag_rank_location locations[2];
@@ -89,8 +84,8 @@ static void write_models(FILE *out)
     strag_models_free(models);
 }
 
-static void (*const writers[])(FILE *) = {write_json,      write_svg,     write_trace_json,
-                                          write_trace_svg, write_account, write_models};
+static void (*const writers[])(FILE *) = {write_json, write_svg, write_trace_json, write_account,
+                                          write_models};
 enum { WRITERS = sizeof writers / sizeof *writers };
 
 static void write_all(char *texts[WRITERS])
