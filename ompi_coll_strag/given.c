@@ -20,7 +20,7 @@ struct file {
     struct file *next;
     struct strag_given *given; /* NULL: it cannot be used, and that was said */
     bool proved;               /* somewhere else: FILE.proof says so */
-    bool ready;                /* proved and short, once a communicator has as many ranks */
+    bool ready;                /* proved there or here, once a communicator has as many ranks */
     char name[];
 };
 
@@ -57,38 +57,6 @@ size_t coll_strag_given_shortest(const struct coll_strag_given *given)
 
 /* ---- Files ---- */
 
-/* Of a file that has an entry for each operation of each rank, what will be sent becomes as few
- * groups and loops as there are. */
-static int shorten(struct file *file, struct strag_error *err)
-{
-    struct strag_given *compact = NULL;
-    struct strag_instance instance;
-    const struct strag_given_head *head = strag_given_head(file->given);
-    const struct strag_problem problem = {.n = head->n};
-    if (head->ops != strag_given_operations(file->given))
-        return STRAG_OK;
-    int status = strag_instance_open(&instance, strag_given_algorithm(file->given), &problem, err);
-    if (status != STRAG_OK)
-        return status;
-    status = strag_given_compact(&instance, NULL, &compact, err);
-    strag_instance_close(&instance);
-    if (status != STRAG_OK)
-        return status;
-    strag_given_free(file->given);
-    file->given = compact;
-    return STRAG_OK;
-}
-
-/* Prove what will be sent, unless its owner has. */
-static int prove(struct file *file, struct strag_error *err)
-{
-    int status = shorten(file, err);
-    if (status == STRAG_OK && !file->proved)
-        status = strag_given_prove(file->given, &strag_given_in_job, NULL, NULL, err);
-    file->ready = status == STRAG_OK;
-    return status;
-}
-
 static void refuse(ompi_communicator_t *comm, struct file *file,
                    const struct coll_strag_wanted_plan *wanted, int status,
                    const struct strag_error *err)
@@ -118,6 +86,7 @@ static struct file *add_file(ompi_communicator_t *comm, const struct coll_strag_
         strag_plan_proof_read(wanted->file, &strag_given_in_job, &file->given, &file->proved, &err);
     if (status != STRAG_OK)
         refuse(comm, file, wanted, status, &err);
+    file->ready = file->proved;
     file->next = kept.files;
     kept.files = file;
     return file;
@@ -135,11 +104,14 @@ static bool suits(ompi_communicator_t *comm, struct file *file,
         coll_strag_log(comm, "%s is for %d ranks, and not used", file->name, n);
         return false;
     }
-    const int status = file->ready ? STRAG_OK : prove(file, &err);
+    const int status = file->ready
+                           ? STRAG_OK
+                           : strag_given_prove(file->given, &strag_given_in_job, NULL, NULL, &err);
     if (status != STRAG_OK) {
         refuse(comm, file, wanted, status, &err);
         return false;
     }
+    file->ready = true;
     coll_strag_log(comm, "%s: %s is proved%s, %lld operations of %d ranks", file->name,
                    strag_given_head(file->given)->name,
                    file->proved ? " by what is in FILE.proof" : "",

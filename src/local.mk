@@ -103,7 +103,7 @@ src_libstrag_la_SOURCES = \
 	src/plan/algorithm.c src/plan/algorithm.h \
 	src/plan/effort.h \
 	src/plan/expression.c src/plan/expression.h \
-	src/plan/given.c src/plan/given.h src/plan/given_check.c src/plan/given_compact.c \
+	src/plan/given.c src/plan/given.h src/plan/given_check.c \
 	src/plan/given_parts.h src/plan/given_proof.c \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/plan_file.c src/plan/plan_file.h \

@@ -3,6 +3,7 @@
  * strag plan: show the operations of one rank or of all.
  */
 #include "commands.h"
+#include "compact.h"
 #include "plan/show.h"
 #include "terminal.h"
 #include "topology_options.h"
@@ -122,7 +123,7 @@ static int show_plans(const struct command *command, const struct strag_instance
     const struct strag_progress *progress = terminal_progress_of_output();
     clear_terminal();
     int status = manner->compact
-                     ? strag_show_compact(stdout, instance, progress, &err)
+                     ? write_compact(stdout, instance, progress, &err)
                      : shows[manner->format](stdout, instance,
                                              manner->rank == ALL_RANKS ? all : one, progress, &err);
     if (status == STRAG_OK)

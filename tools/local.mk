@@ -10,6 +10,8 @@ strag_program_sources = \
 	tools/command_verify.c \
 	tools/commands.c \
 	tools/commands.h \
+	tools/compact.c \
+	tools/compact.h \
 	tools/cost_svg.c \
 	tools/cost_svg.h \
 	tools/explain_json.c \

@@ -129,18 +129,6 @@ int strag_given_prove(const struct strag_given *given, const struct strag_effort
                       const struct strag_progress *progress, struct strag_measure *measure,
                       struct strag_error *err);
 
-/**
- * The same in as few groups and loops as are found, from all ranks of an instance. What it says is
- * the same, operation by operation.
- *
- * @param progress    told how many ranks are done; may be NULL
- * @param[out] given  closed; the caller's to free; untouched on failure
- * @return STRAG_OK; STRAG_ERR_UNSUPPORTED: it is more than is accepted; or as strag_instance_plan
- */
-int strag_given_compact(const struct strag_instance *instance,
-                        const struct strag_progress *progress, struct strag_given **given,
-                        struct strag_error *err);
-
 /** For sending, to a process of the same build. The size is a multiple of 8.
  * @param[out] bytes   the caller's to free
  * @return STRAG_OK or STRAG_ERR_MEMORY */

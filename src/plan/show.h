@@ -31,10 +31,9 @@ enum { STRAG_PLAN_VERSION = 1 };
 int strag_show_json(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
                     const struct strag_progress *progress, struct strag_error *err);
 
-/** Write all ranks' plans in the compact form of the same format: what is repeated over ranks and
- * rounds is written once. @return as strag_given_compact, or STRAG_ERR_IO */
-int strag_show_compact(FILE *out, const struct strag_instance *instance,
-                       const struct strag_progress *progress, struct strag_error *err);
+/** The members that both forms of the format begin with, from the opening brace to the comma
+ * before `bounds` or `groups`. */
+void strag_show_json_head(FILE *out, const struct strag_instance *instance);
 
 /** Write a timeline: ranks down, rounds across, one coloured bar per message. As strag_show_text,
  * but all plans are in memory at the same time. */

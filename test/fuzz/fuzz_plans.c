@@ -2,6 +2,7 @@
 /*
  * Fuzzing the reader of plans, and the proof of what it lets pass.
  */
+#include "../../tools/compact.h"
 #include "fuzz.h"
 #include "layout_check.h"
 
@@ -63,7 +64,7 @@ static void check_compact(const struct strag_given *given, int n)
     struct strag_error err = {""};
     check(strag_instance_open(&instance, strag_given_algorithm(given), &problem, &err) == STRAG_OK,
           "no instance of what was proved");
-    check(strag_given_compact(&instance, NULL, &compact, &err) == STRAG_OK, "no compact form");
+    check(compact_plans(&instance, NULL, &compact, &err) == STRAG_OK, "no compact form");
     const int status = strag_given_prove(compact, &most, NULL, NULL, &err);
     check(status == STRAG_OK || status == STRAG_ERR_LIMIT, "the compact form is another plan");
     strag_given_free(compact);

@@ -41,7 +41,7 @@ MAY_INCLUDE = {
     "test/cli": SRC,
     "test/cuda": SRC + ["cuda", "test/unit"],
     "test/dist": ["src/strag.h"],
-    "test/fuzz": SRC,
+    "test/fuzz": SRC + ["tools"],
     "test/gpu": SRC + ["cuda", "test/cuda"],
     "test/limit.c": [],
     "test/mpi": SRC + ["test/cuda"],
@@ -50,7 +50,7 @@ MAY_INCLUDE = {
     "test/mpi/arrivals_error.c": SRC + ["ompi_coll_strag"],  # it takes arrivals.c apart
     "test/mpi/stand_in_hcoll.c": ["ompi_coll_strag"],  # a component itself
     "test/sim": SRC,
-    "test/unit": SRC,
+    "test/unit": SRC + ["tools"],
 }
 
 # The component's layers, from the bottom up. A file may include headers of layers below its own, and

@@ -9,6 +9,8 @@
 #include "plan/plan_proof.h"
 #include "support.h"
 
+#include "../../tools/compact.h"
+
 #include <unistd.h>
 
 /* ---- Plans in which all ranks do the same, turned ---- */
@@ -373,7 +375,7 @@ static void long_proofs_end(void **state)
     struct strag_instance instance;
     assert_int_equal(strag_instance_open(&instance, support_algorithm("swing"), &problem, NULL),
                      STRAG_OK);
-    assert_int_equal(strag_given_compact(&instance, NULL, &given, &err), STRAG_OK);
+    assert_int_equal(compact_plans(&instance, NULL, &given, &err), STRAG_OK);
     strag_instance_close(&instance);
     struct strag_effort most = strag_given_effort(given);
     most.steps += 1000;

@@ -11,6 +11,8 @@
 #include "plan/show.h"
 #include "support.h"
 
+#include "../../tools/compact.h"
+
 /* ---- Writing ---- */
 
 struct text {
@@ -25,7 +27,7 @@ static struct text write_plan(const struct strag_instance *instance, bool compac
     FILE *out = open_memstream(&text.text, &text.length);
     assert_non_null(out);
     const struct strag_ranks all = {0, instance->problem.n};
-    int status = compact ? strag_show_compact(out, instance, NULL, &err)
+    int status = compact ? write_compact(out, instance, NULL, &err)
                          : strag_show_json(out, instance, all, NULL, &err);
     if (status != STRAG_OK)
         fail_msg("%s n=%d: %s", instance->shape.algorithm, instance->problem.n, err.text);
@@ -160,7 +162,7 @@ static void round_trip(const struct strag_instance *instance)
                          STRAG_OK);
         struct text second = write_plan(&again, compact);
         assert_string_equal(text.text, second.text);
-        assert_int_equal(strag_given_compact(&again, NULL, &shorter, NULL), STRAG_OK);
+        assert_int_equal(compact_plans(&again, NULL, &shorter, NULL), STRAG_OK);
         same_plans(instance, shorter, -1);
         strag_given_free(shorter);
         strag_instance_close(&again);
@@ -451,7 +453,7 @@ static int read_and_send(struct text text, struct strag_given **given, struct st
     const struct strag_problem problem = {.n = strag_given_head(read)->n};
     status = strag_instance_open(&instance, strag_given_algorithm(read), &problem, err);
     if (status == STRAG_OK) {
-        status = strag_given_compact(&instance, NULL, &compact, err);
+        status = compact_plans(&instance, NULL, &compact, err);
         strag_instance_close(&instance);
     }
     if (status == STRAG_OK) {

@@ -6,9 +6,10 @@
  * the longest series of ranks that begins with this one. Blocks and peers are compared modulo their
  * number, so that a ring's wrap is no exception.
  */
-#include "plan/given.h"
+#include "compact.h"
 
 #include "base/text.h"
+#include "plan/show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -339,9 +340,8 @@ static void compacting_free(struct compacting *compacting, int n)
     strag_given_free(compacting->given);
 }
 
-int strag_given_compact(const struct strag_instance *instance,
-                        const struct strag_progress *progress, struct strag_given **given,
-                        struct strag_error *err)
+int compact_plans(const struct strag_instance *instance, const struct strag_progress *progress,
+                  struct strag_given **given, struct strag_error *err)
 {
     struct compacting compacting = {.given = strag_given_create()};
     if (!compacting.given)
@@ -360,4 +360,86 @@ int strag_given_compact(const struct strag_instance *instance,
     }
     compacting_free(&compacting, instance->problem.n);
     return status;
+}
+
+/* ---- Writing ---- */
+
+/* "peer":[1,1,0]; what is 0 at the end is left out. @param modulus  0: there is none */
+static void compact_value(FILE *out, const char *name, const struct strag_given_value *value,
+                          int modulus)
+{
+    int start = value->start;
+    fprintf(out, ",\"%s\":", name);
+    if (!value->rank && !value->turn) {
+        fprintf(out, "%d", start);
+        return;
+    }
+    if (modulus && start > modulus / 2)
+        start -= modulus;
+    fprintf(out, "[%d,%d", start, value->rank);
+    if (value->turn)
+        fprintf(out, ",%d", value->turn);
+    fputc(']', out);
+}
+
+static void compact_op(FILE *out, const struct strag_given_head *head,
+                       const struct strag_given_op *op)
+{
+    fprintf(out, "{\"kind\":\"%s\"", strag_kind_name((enum strag_kind)op->kind));
+    compact_value(out, "peer", &op->peer, head->n);
+    compact_value(out, "first", &op->first, head->blocks);
+    fprintf(out, ",\"count\":%d", op->count);
+    compact_value(out, "round", &op->round, 0);
+    fprintf(out, ",\"stage\":\"%s\"%s}", head->stage[op->stage],
+            op->own_left ? ",\"own_left\":true" : "");
+}
+
+static void compact_loop(FILE *out, const struct strag_given_head *head,
+                         const struct strag_given_loop *loop, const struct strag_given_op *op,
+                         const struct strag_given_op *end)
+{
+    if (loop->times > 1)
+        fprintf(out, "{\"repeat\":%d,\"ops\":[\n", loop->times);
+    for (const struct strag_given_op *next = op; next < end; next++) {
+        fputs(next == op ? "" : ",\n", out);
+        compact_op(out, head, next);
+    }
+    if (loop->times > 1)
+        fputs("]}", out);
+}
+
+static void compact_groups(FILE *out, const struct strag_given *given)
+{
+    const struct strag_given_head *head;
+    const struct strag_given_group *group;
+    const struct strag_given_loop *loop;
+    const struct strag_given_op *op;
+    strag_given_parts(given, &head, &group, &loop, &op);
+    for (int g = 0, l = 0, o = 0; g < head->groups; g++) {
+        const int first = l;
+        fprintf(out, "%s\n{\"ranks\":[%d,%d,%d],\"ops\":[", g ? "," : "", group[g].first,
+                group[g].count, group[g].step);
+        for (; l < group[g].end; o = loop[l++].end) {
+            fputs(l == first ? "\n" : ",\n", out);
+            compact_loop(out, head, &loop[l], &op[o], &op[loop[l].end]);
+        }
+        fputs("]}", out);
+    }
+}
+
+int write_compact(FILE *out, const struct strag_instance *instance,
+                  const struct strag_progress *progress, struct strag_error *err)
+{
+    struct strag_given *given;
+    strag_progress_step(progress, "planning", 0, 1);
+    int status = compact_plans(instance, progress, &given, err);
+    if (status != STRAG_OK)
+        return status;
+    strag_show_json_head(out, instance);
+    fputs("\"groups\":[", out);
+    compact_groups(out, given);
+    fputs("]}\n", out);
+    strag_given_free(given);
+    return ferror(out) ? strag_fail(err, STRAG_ERR_IO, "the output could not be written")
+                       : STRAG_OK;
 }
