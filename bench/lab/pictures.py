@@ -20,7 +20,7 @@ import section
 
 CASE = r"(\d+ (?:B|KiB|MiB))(?:, ([\d.]+) ms late)?, lower bound"
 CHOICE, BEST, LATE = "its choice", "its best", "its best, from the last arrival on"
-PLAN = LATE + ", over strag's best plan, told who is late"
+PLAN = LATE + ", over strag's best plan, with the late rank configured"
 
 
 class Case:

@@ -124,19 +124,19 @@ def untold_scenario(name, title, points, sizes, **more):
 def untold_scenarios():
     for hosts, rate in UNTOLD_RATE.items():
         yield untold_scenario(
-            f"untold-{hosts}", f"{hosts} hosts whose speed is not told",
+            f"untold-{hosts}", f"{hosts} hosts without configuration",
             [Point(f"{latency}ms", f"star:{hosts}", rate, latency=f"{latency}ms", x=float(latency))
              for latency in UNTOLD_LATENCY],
             [KIB << shift for shift in range(6, 14, 2)], x_title="added latency in milliseconds")
     yield untold_scenario(
-        "untold-short", "Hosts whose speed is not told: 4 and 16 KiB, whose calls scatter",
+        "untold-short", "Hosts without configuration: 4 and 16 KiB, whose calls scatter",
         [Point(f"n={hosts}-{latency}ms", f"star:{hosts}", rate, latency=f"{latency}ms", x=hosts)
          for hosts, rate in UNTOLD_RATE.items() for latency in UNTOLD_LATENCY],
         (4 * KIB, 16 * KIB), rounds=6, x_title="ranks")
     common = {"settings": ("default",), "untold": True, "who": contenders.settled,
               "parameters": {"coll_strag_verbose": "1"}}
     sizes = (MIB, 4 * MIB)
-    yield Scenario("untold-long", "Hosts whose speed is not told: 16 MiB",
+    yield Scenario("untold-long", "Hosts without configuration: 16 MiB",
                    [Point(f"n={hosts}-{latency}ms", f"star:{hosts}", 100, latency=f"{latency}ms",
                           x=hosts) for hosts in (4, 8) for latency in ("0.0", "2")],
                    sizes="16M", algorithms=("ring", "circulant", "recursive-halving", "swing"),
@@ -144,24 +144,24 @@ def untold_scenarios():
                    bars=(from_first(16 * MIB),), **common)
     for hosts in (4, 8):
         yield Scenario(
-            f"untold-slow-{hosts}", f"{hosts} hosts, one is slow, nothing is told",
+            f"untold-slow-{hosts}", f"{hosts} hosts, one is slow, without configuration",
             [Point(f"x{factor:g}", f"star:{hosts}", 100, slow={1: factor}, x=factor)
              for factor in (1.3, 2, 3)],
             sizes="1M,4M", algorithms=("ring", "circulant", "optcc", "weighted",
                                        "flexreduce-pipelined"),
             iterations=35, settle=30, least=33, seconds=3, x="point", x_title="slowdown factor",
             bars=tuple(from_first(size) for size in sizes), **common)
-    yield Scenario("untold-torus", "Torus 8x8 whose speed is not told",
+    yield Scenario("untold-torus", "Torus 8x8 without configuration",
                    [Point("ties-split", "torus:8x8", TORUS_RATE)], sizes="1M,4M",
                    algorithms=("bucket", "swing", "hamiltonian"), iterations=22, settle=20, least=22,
                    seconds=1, bars=tuple(from_first(size) for size in sizes), **common)
-    yield Scenario("untold-slow-7", "Seven hosts, one is slow, nothing is told: 12 MiB",
+    yield Scenario("untold-slow-7", "Seven hosts, one is slow, without configuration: 12 MiB",
                    [Point("x1.7", "star:7", 80, slow={3: 1.7})], sizes="12M",
                    algorithms=("ring", "optcc", "weighted", "flexreduce-pipelined"), iterations=16,
                    settle=12, least=15, seconds=1, bars=(from_first(12 * MIB),),
                    **{**common, "parameters": {"coll_strag_verbose": "1",
                                                "coll_strag_window": "4"}})
-    yield Scenario("told-late", "Six hosts, one told to be late by 0.2 s: 12 MiB",
+    yield Scenario("told-late", "Six hosts, one configured as 0.2 s late: 12 MiB",
                    [Point("late", "star:6", 80)], sizes="12M", settings=("default",), untold=True,
                    who=contenders.told_straggler, late="4", delays="200000", iterations=8,
                    settle=3, least=8, parameters={"coll_strag_verbose": "1"},

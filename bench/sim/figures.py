@@ -74,8 +74,8 @@ is half the time.
 TAIL = """
 ### Why some answers are no
 
-- Long vectors. The model shares links evenly and has no loss to packets and queues, for Swing and
-  for bucket alike: Swing ends at 1/1.2 of the peak on a square torus, not at 77 %, and bucket at
+- Long vectors. The model shares links evenly and has no loss to packets and queues, for Swing as
+  for bucket: Swing ends at 1/1.2 of the peak on a square torus, not at 77 %, and bucket at
   nearly all of it. On 8x8 and 16x16, where bucket has few rounds, and in three and four dimensions
   bucket is therefore faster by as much as Swing's congestion costs; in the paper its rounds cost
   more.

@@ -30,7 +30,7 @@ A job has the links that are its share. In a fat tree a group of h hosts has tap
 and as many down, spread evenly (adaptive routes). In a dragonfly there is a link between every two
 groups, each direction, of taper x min(h, h') / (G - 1) host links, but of at least taper; messages take
 it directly (minimal routes). Inside a group nothing is shared but hosts' links. Tori are SimGrid's
-own cluster. strag is told the uplinks of the fat tree, and as the uplink of a dragonfly's group the sum
+own cluster. strag is given the uplinks of the fat tree, and as the uplink of a dragonfly's group the sum
 of its links; or, where the network's name is "dragonfly, one link", the widest of them. The latter's row
 follows the former's of the same job and size.
 """
@@ -72,7 +72,7 @@ With the sum the tree is not enough: it adds up links of which a plan uses one. 
 all send to the same other group (a ring's crossing, the long messages of halving and circulant) SimGrid
 takes up to four times as long. With one link as the uplink times are up to 3.4 times too long for plans
 that use all links at once (flexreduce-direct), but what is chosen is better, as the table above says. So
-a dragonfly's groups should be told with one link of a pair, not with the sum; estimates that hold, too, take a
+a dragonfly's groups should be configured with one link of a pair, not with the sum; estimates that hold, too, take a
 layout kind with a link for each pair of groups, which strag does not have."""
 
 Row = collections.namedtuple("Row", "network taper job groups bytes")  # groups of a torus: its sizes
@@ -147,7 +147,7 @@ def pair(row, a, b):
 
 
 def uplink(row, group):
-    """Gbit/s that leave a group, as strag is told."""
+    """Gbit/s that leave a group, as strag is given them."""
     if row.network == "fat tree":
         return row.taper * row.groups[group] * GBIT
     links = [pair(row, group, other) for other in range(len(row.groups)) if other != group]
@@ -185,7 +185,7 @@ def platform(row):
 
 
 def topology(row):
-    """As strag is told it."""
+    """As strag is given it."""
     if row.network == "torus":
         return ["--torus", "x".join(map(str, row.groups))]
     return ["--tree", "(" + ",".join(f"({','.join('1' * hosts)})@{uplink(row, g):.6g}"
@@ -355,7 +355,7 @@ def tellings(found):
     """Dragonflies told either way, rows of which there are both."""
     both = [{(r["taper"], r["job"], r["bytes"]): ratio(r, ["ompi"]) for r in found
              if r["network"] == network} for network in ("dragonfly", ONE_LINK)]
-    lines = ["| taper | rows | told the sum: mean over Open MPI's selector | worst | told one link: mean | "
+    lines = ["| taper | rows | given the sum: mean over Open MPI's selector | worst | given one link: mean | "
              "worst |", "|---:|---:|---:|---:|---:|---:|"]
     for taper in TAPERS:
         here = [row for row in both[0] if row in both[1] and row[0] == taper]
@@ -442,13 +442,13 @@ not, and no row is above 1.05 of the best of SMPI's three selectors. Misses are 
             "### Rows above 1.05 of the best selector", "", *misses(complete)]
     if dragonfly:
         text += ["", "### Is a dragonfly a tree of groups?", "",
-                 "Time by the model, told the sum of every group's links as its uplink, over SimGrid's with a "
+                 "Time by the model, given the sum of every group's links as its uplink, over SimGrid's with a "
                  "link per\npair of groups; 4 MiB, jobs of up to 128 hosts.", "",
                  "| | taper | cases | least | mean | largest |", "|---|---:|---:|---:|---:|---:|"]
         text += [f"| {name} | {taper:g} | {len(r)} | {min(r):.2f} | {mean(r):.2f} | {max(r):.2f} |"
                  for (name, taper), r in dragonfly.items() if r]
-        text += ["", "What is chosen, by what strag is told (only rows whose simulations both "
-                 "ended in\ntime; those that did not have flexreduce-direct, told one link):", "", *tellings(complete), "", DECISION]
+        text += ["", "What is chosen, by what strag is given (only rows whose simulations both "
+                 "ended in\ntime; those that did not have flexreduce-direct, given one link):", "", *tellings(complete), "", DECISION]
     section.put(arguments.report, "smpi", "\n".join(text))
 
 

@@ -93,7 +93,7 @@ python3 "$srcdir/bench/summary.py" "$work/results.md" "$work/README.md"
 cat >"$work/expected" <<'END'
 | one host, 2 ranks |  | 0.90 .. **1.45** .. 2.00 |
 | one or two hosts with slow links | 3.00 | 1.50 |
-| one rank late, from its arrival on |  | 2.00 |
+| one rank late, timed from its arrival |  | 2.00 |
 END
 diff <(grep '^| one' "$work/README.md") "$work/expected"
 grep -q '(and 1 that concern' "$work/results.md"
@@ -104,7 +104,7 @@ cat >"$work/expected" <<'END'
 | one or two hosts with slow links |  |  |  |  |  | 3.00 |
 | one host, 2 ranks | 2.00 | 0.90 |  |  |  |  |
 | one or two hosts with slow links |  |  |  |  |  | 1.50 |
-| one rank late, from its arrival on |  |  |  |  | 2.00 |  |
+| one rank late, timed from its arrival |  |  |  |  | 2.00 |  |
 | later calls, 32 to 128 ranks on 2 cores: strag / stock | 0.50 .. **1.25** .. 2.00 | [jobs](results/jobs.md) |
 - **[Shared memory](results/shared-memory.md)**: written by `bench/report.py` from `bench/shm.sh`, 2026-11-22
 END
