@@ -97,9 +97,7 @@ static mca_base_var_enum_t *new_integer(void)
 static bool *switch_of(enum strag_parameter_id id)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
-    bool *value = id == STRAG_SET_ENABLE  ? &settings->enable
-                  : id == STRAG_SET_LEARN ? &settings->learn
-                                          : &settings->reproducible;
+    bool *value = id == STRAG_SET_ENABLE ? &settings->enable : &settings->learn;
     *value = strcmp(strag_parameters[id].standard, "true") == 0;
     return value;
 }
@@ -224,6 +222,8 @@ void coll_strag_settings_read(void)
         &from[STRAG_SET_DEVICE_BUFFERS]);
     settings->shared_memory = (enum coll_strag_shared_memory)coll_strag_read_shared_memory(
         &from[STRAG_SET_SHARED_MEMORY]);
+    settings->reproducible =
+        (enum strag_reproducible)coll_strag_read_reproducible(&from[STRAG_SET_REPRODUCIBLE]);
     settings->window = coll_strag_read_window(settings->window, told);
     settings->stuck = coll_strag_read_stuck(settings->stuck, told);
     read_sizes(settings, from);

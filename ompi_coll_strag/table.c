@@ -139,9 +139,11 @@ struct strag_circumstances coll_strag_circumstances(const struct coll_strag_tabl
             {
                 /* in order a short vector takes less than over the PML */
                 .minimum = settings->minimum_set || !inputs->all_shared ? settings->minimum : 0,
-                .strict = settings->minimum_set || decision->reproducible,
-                /* verbose lines have all candidates */
-                .quick = !coll_strag_logging || n > STRAG_EXPLAINED_RANKS,
+                .strict =
+                    settings->minimum_set || decision->reproducible == STRAG_REPRODUCIBLE_RANKS,
+                /* verbose lines have all candidates, unless looking might change the choice */
+                .quick = !coll_strag_logging || n > STRAG_EXPLAINED_RANKS ||
+                         decision->reproducible != STRAG_REPRODUCIBLE_NO,
                 .short_plans = true,
             },
         .pinned = pinned ? strag_algorithms[inputs->pinned] : NULL,

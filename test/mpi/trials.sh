@@ -83,7 +83,7 @@ if [ "$(wc -l < "$files/planned")" -lt 3 ] || grep -q '^32768' "$files/tried" ||
     fail "with a minimum of 64K"
 fi
 echo "ok: tried at 65536 bytes, not below the minimum: $(tr '\n' ' ' < "$files/planned")"
-for option in 'learn 0' 'reproducible 1'; do
+for option in 'learn 0' 'reproducible mapping' 'reproducible ranks'; do
     run 32768 --mca "coll_strag_${option% *}" "${option#* }"
     if [ "$(wc -l < "$files/planned")" -ne 1 ] || [ -s "$files/tried" ]; then
         cat "$output"
