@@ -2,8 +2,8 @@
 /*
  * The bits of many calls, as one number for each communicator: two jobs that print the same numbers
  * had the same bits in every call on every rank. Sums are rounded. Every rank sleeps for a random
- * time before every call, and one rank for longer before most of them; these times are another job's
- * if --delays is.
+ * time before every call, and one rank for longer before most of them; these times are another
+ * job's if --delays is.
  *
  *     bits [--rounds N] [--late RANK] [--delay US] [--noise US] [--delays N]
  *
