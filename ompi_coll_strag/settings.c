@@ -17,7 +17,8 @@
 
 struct coll_strag_settings coll_strag_settings;
 
-/* What `auto` means for coll_strag_minimum_size, but where shared memory is all that is used. */
+/* What `auto` means for coll_strag_minimum_size, if neither all ranks share memory nor messages
+ * between hosts take an unknown time (table.c). */
 static const size_t minimum_usual = (size_t)8 << 10;
 
 static char *texts[STRAG_PARAMETERS]; /* of those that are texts: as the user gave them */

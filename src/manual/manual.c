@@ -18,9 +18,10 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                              "leaves all to it; or one for all sizes"},
     [STRAG_SET_MINIMUM_SIZE] = {STRAG_PREFIX "minimum_size", "auto", STRAG_TEXT, 5, false,
                                 "auto (coll_strag_algorithm) hands shorter vectors to the "
-                                "previous component; in bytes (K, M, G allowed). auto here: 8K, "
-                                "or less where all ranks are on one host and share memory. All "
-                                "ranks use rank 0's value"},
+                                "previous component; in bytes (K, M, G allowed). auto here: 8K; "
+                                "64K between hosts as long as nothing says what a message takes "
+                                "there; 0 if all ranks share memory. All ranks use rank 0's "
+                                "value"},
     [STRAG_SET_RULES] = {STRAG_PREFIX "rules", "", STRAG_TEXT, 4, false,
                          "A file with rules that say which algorithm runs for which size "
                          "(strag-tune writes such files). All ranks use the file that a "
