@@ -74,7 +74,7 @@ static int make_engine(const struct coll_strag_call *call, struct coll_strag_pla
         .ports = module->decision.ports,
         .state = &state,
     };
-    if (!module->decision.reproducible &&
+    if (module->decision.reproducible != STRAG_REPRODUCIBLE_RANKS &&
         !coll_strag_plans_planned(plans, choice->algorithm, choice->blocks, root))
         status = coll_strag_heritage_topology(module->heritage, &problem.topology, &unpacked);
     if (status == STRAG_OK)
@@ -334,12 +334,18 @@ static bool is_too_short(const struct coll_strag_call *call)
            call->kind != COLL_STRAG_PERSISTENT;
 }
 
-/* As look_up. Which calls are strag's is the same on all ranks (communicator.h). */
+/* As look_up. Which calls are strag's is the same on all ranks (communicator.h), but not in every
+ * run, if such a call begins setup: where runs are to be the same, a blocking one does. */
 static int look_up_nonblocking(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
     struct coll_strag_nonblocking *nonblocking = &module->nonblocking;
-    if (module->setup == COLL_STRAG_SETUP_NOT_YET)
+    const bool begins = module->setup == COLL_STRAG_SETUP_NOT_YET;
+    if (begins && module->first.reproducible != STRAG_REPRODUCIBLE_NO) {
+        call->choice.reason = COLL_STRAG_NOT_SET_UP;
+        return OMPI_SUCCESS;
+    }
+    if (begins)
         (void)coll_strag_setup_progress(module, call->comm);
     const int64_t number = __atomic_fetch_add(&nonblocking->begun, 1, __ATOMIC_SEQ_CST);
     if (!coll_strag_is_set_up(module) &&

@@ -96,7 +96,8 @@ struct coll_strag_decision {
     int32_t links;    /* hosts' links are watched, too */
     int32_t learning; /* calls teach the model, and trials are made (watch/learn.h) */
     int32_t same_window; /* all windows have as many calls */
-    int32_t report, reproducible;
+    int32_t report;
+    int32_t reproducible; /* enum strag_reproducible */
     int32_t slow_found;   /* the slow hosts in the state were not named by the user, but found */
     uint64_t given_bytes; /* of plans from files, which follow; 0: there are none */
     uint64_t watch_from;  /* bytes: shorter calls are not watched */

@@ -17,7 +17,7 @@
 static char key[] = "coll.strag.fingerprint";
 
 /* Bytes of a fingerprint as a text, and what it says. */
-enum { TEXT_MAX = 192, FIELDS = 8 };
+enum { TEXT_MAX = 192, FIELDS = 9 };
 
 static struct {
     opal_mutex_t lock; /* of what follows it; several threads may make communicators */
@@ -43,9 +43,10 @@ static uint64_t find_form(void)
 static void write_text(const struct coll_strag_fingerprint *from, char *text, size_t size)
 {
     snprintf(text, size,
-             "%s %" PRIx64 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIu64 " %" PRIu64 " %" PRIi32,
+             "%s %" PRIx64 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIu64 " %" PRIu64 " %" PRIi32
+             " %" PRIi32,
              from->version, from->form, from->priority, from->pinned, from->has_layout_or_rules,
-             from->minimum, from->watch_from, from->noting);
+             from->minimum, from->watch_from, from->reproducible, from->noting);
 }
 
 /* What another version may have written differently is 0, and so is its form. */
@@ -54,9 +55,9 @@ static void read_text(const char *text, struct coll_strag_fingerprint *to)
     *to = (struct coll_strag_fingerprint){.form = 0};
     int read = sscanf(text,
                       "%23s %" SCNx64 " %" SCNi32 " %" SCNi32 " %" SCNi32 " %" SCNu64 " %" SCNu64
-                      " %" SCNi32,
+                      " %" SCNi32 " %" SCNi32,
                       to->version, &to->form, &to->priority, &to->pinned, &to->has_layout_or_rules,
-                      &to->minimum, &to->watch_from, &to->noting);
+                      &to->minimum, &to->watch_from, &to->reproducible, &to->noting);
     if (read != FIELDS)
         to->form = 0;
 }
@@ -74,6 +75,7 @@ void coll_strag_fingerprint_publish(void)
     own->has_layout_or_rules = settings->has_layout_or_rules;
     own->minimum = settings->minimum;
     own->watch_from = settings->watch_from;
+    own->reproducible = (int32_t)settings->reproducible;
     own->noting = (settings->report ? COLL_STRAG_NOTES_REPORT : 0) |
                   (settings->trace_file[0] ? COLL_STRAG_NOTES_TRACE : 0);
     write_text(own, text, sizeof text);
@@ -209,6 +211,10 @@ bool coll_strag_fingerprint_varies(const struct coll_strag_fingerprint *theirs,
     else if (theirs->priority != first->priority)
         snprintf(what, size, form, "priority", (uint64_t)theirs->priority,
                  (uint64_t)first->priority);
+    else if (theirs->reproducible != first->reproducible)
+        snprintf(what, size, "coll_strag_reproducible is %s there, and %s on rank 0",
+                 strag_reproducible_names[theirs->reproducible],
+                 strag_reproducible_names[first->reproducible]);
     else if (theirs->has_layout_or_rules != first->has_layout_or_rules)
         snprintf(what, size, "coll_strag_layout, _torus, _rules or _plan is set %s, but not %s",
                  first->has_layout_or_rules ? "on rank 0" : "there",

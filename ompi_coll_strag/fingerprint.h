@@ -18,7 +18,8 @@ struct coll_strag_fingerprint {
     int32_t priority; /* this and the rest as in struct coll_strag_settings */
     int32_t pinned;
     int32_t has_layout_or_rules;
-    int32_t noting; /* calls are noted: COLL_STRAG_NOTES_... */
+    int32_t reproducible; /* enum strag_reproducible */
+    int32_t noting;       /* calls are noted: COLL_STRAG_NOTES_... */
     uint64_t minimum, watch_from;
 };
 

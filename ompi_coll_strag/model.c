@@ -78,7 +78,7 @@ struct strag_sourced_model coll_strag_make_model(const struct strag_topology *to
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
         if (number[id] >= 0)
             strag_model_set(&made, id, number[id], STRAG_FROM_USER);
-    if (coll_strag_settings.learn && !coll_strag_settings.reproducible)
+    if (coll_strag_settings.learn && coll_strag_settings.reproducible == STRAG_REPRODUCIBLE_NO)
         coll_strag_measured_use(shared, &made);
     return made;
 }

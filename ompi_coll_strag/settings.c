@@ -17,7 +17,8 @@
 
 struct coll_strag_settings coll_strag_settings;
 
-/* What `auto` means for coll_strag_minimum_size, but where shared memory is all that is used. */
+/* What `auto` means for coll_strag_minimum_size, if neither all ranks share memory nor messages
+ * between hosts take an unknown time (table.c). */
 static const size_t minimum_usual = (size_t)8 << 10;
 
 static char *texts[STRAG_PARAMETERS]; /* of those that are texts: as the user gave them */
@@ -97,9 +98,7 @@ static mca_base_var_enum_t *new_integer(void)
 static bool *switch_of(enum strag_parameter_id id)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
-    bool *value = id == STRAG_SET_ENABLE  ? &settings->enable
-                  : id == STRAG_SET_LEARN ? &settings->learn
-                                          : &settings->reproducible;
+    bool *value = id == STRAG_SET_ENABLE ? &settings->enable : &settings->learn;
     *value = strcmp(strag_parameters[id].standard, "true") == 0;
     return value;
 }
@@ -224,6 +223,8 @@ void coll_strag_settings_read(void)
         &from[STRAG_SET_DEVICE_BUFFERS]);
     settings->shared_memory = (enum coll_strag_shared_memory)coll_strag_read_shared_memory(
         &from[STRAG_SET_SHARED_MEMORY]);
+    settings->reproducible =
+        (enum strag_reproducible)coll_strag_read_reproducible(&from[STRAG_SET_REPRODUCIBLE]);
     settings->window = coll_strag_read_window(settings->window, told);
     settings->stuck = coll_strag_read_stuck(settings->stuck, told);
     read_sizes(settings, from);

@@ -10,6 +10,7 @@
 #include "compat/compat.h"
 #include "values.h"
 
+#include "model/choice.h"
 #include "model/numbers.h"
 
 struct coll_strag_settings {
@@ -33,7 +34,7 @@ struct coll_strag_settings {
     int window;              /* calls; 0: as suits the number of ranks */
     bool report;             /* at the end of each communicator */
     const char *report_file; /* into which it is written; "": it goes to stderr */
-    bool reproducible;
+    enum strag_reproducible reproducible;
     const char *layout_file, *rules_file, *model_file; /* "": none */
     const char *trace_file;                            /* likewise */
     const char *save_file;                             /* "": none; may have a %c */

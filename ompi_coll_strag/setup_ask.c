@@ -82,7 +82,8 @@ static int find_ping(const struct setup *setup, const struct coll_strag_hosts *h
 {
     const struct coll_strag_module *module = setup->module;
     const struct coll_strag_settings *settings = &coll_strag_settings;
-    if (!setup->blocking || !settings->learn || settings->reproducible || !module->topology ||
+    if (!setup->blocking || !settings->learn || settings->reproducible != STRAG_REPRODUCIBLE_NO ||
+        !module->topology ||
         coll_strag_pinned(setup->comm, module->first.pinned) != COLL_STRAG_AUTO ||
         hosts->transport == COLL_STRAG_UCP)
         return 0;

@@ -30,13 +30,15 @@ static struct strag_crowd crowd_of(const struct strag_shm *shm, int n)
     return (struct strag_crowd){n, processors, strag_shm_window(shm)};
 }
 
+/* @param reproducible  enum strag_reproducible */
 static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *module,
                                                 ompi_communicator_t *comm, int pinned,
-                                                bool reproducible)
+                                                int reproducible)
 {
-    const bool shared = module->shm && !reproducible;
+    const bool any_hosts = reproducible == STRAG_REPRODUCIBLE_RANKS;
+    const bool shared = module->shm && !any_hosts;
     const bool all_shared = shared && strag_shm_is_alone(module->shm);
-    const struct strag_topology *topology = reproducible ? NULL : module->topology;
+    const struct strag_topology *topology = any_hosts ? NULL : module->topology;
     struct coll_strag_table_inputs inputs = {
         .comm = comm,
         .topology = topology,
@@ -54,7 +56,7 @@ static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *
     }
     if (ompi_comm_rank(comm) == 0)
         inputs.model = coll_strag_make_model(
-            topology, shared, reproducible ? COLL_STRAG_TRANSPORTS : (int)module->transport->kind);
+            topology, shared, any_hosts ? COLL_STRAG_TRANSPORTS : (int)module->transport->kind);
     return inputs;
 }
 
@@ -87,7 +89,8 @@ static void decide_from_ranks(const struct setup *setup, struct coll_strag_decis
         return;
     }
     memcpy(decision->segments, before->segments, sizeof decision->segments);
-    if (decision->slow_found && before->slow_found && !decision->reproducible)
+    if (decision->slow_found && before->slow_found &&
+        decision->reproducible == STRAG_REPRODUCIBLE_NO)
         derive_slow(setup, &decision->state);
 }
 

@@ -97,7 +97,8 @@ void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_lo
     const char *slow = coll_strag_slowdown(comm, buffer);
     (void)strag_state_read_slow(slow, ranks, n, state, NULL);
     check_hosts(comm, ranks, slow, slow == buffer);
-    if (is_auto(slow) && topology)
+    if (is_auto(slow) && topology &&
+        coll_strag_settings.reproducible == STRAG_REPRODUCIBLE_NO) /* a link may have lost speed */
         strag_link_speed_compare(topology, ranks, state);
 }
 
@@ -135,10 +136,10 @@ void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
                                 struct coll_strag_decision *decision)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
-    const bool fixed = pinned || settings->reproducible;
+    const bool fixed = pinned || settings->reproducible != STRAG_REPRODUCIBLE_NO;
     char buffer[COLL_STRAG_KEY_MAX];
     decision->report = coll_strag_report_wanted(comm);
-    decision->reproducible = settings->reproducible;
+    decision->reproducible = (int32_t)settings->reproducible;
     decision->watch_from = settings->watch_from;
     decision->window = coll_strag_window(ompi_comm_size(comm));
     decision->watching = decision->report ? COLL_STRAG_WATCH_ONLY : COLL_STRAG_WATCH_NOT;

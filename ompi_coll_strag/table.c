@@ -125,6 +125,17 @@ static struct strag_model model_of(const struct coll_strag_table_inputs *inputs)
     return model;
 }
 
+/* In order a short vector takes less through shared memory than over the PML. */
+static size_t minimum_of(const struct coll_strag_table_inputs *inputs)
+{
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    const bool guessed = inputs->topology && inputs->topology->hosts > 1 &&
+                         inputs->model.origin[STRAG_MODEL_ALPHA] == STRAG_FROM_DEFAULT;
+    if (!settings->minimum_set && inputs->all_shared)
+        return 0;
+    return !settings->minimum_set && guessed ? COLL_STRAG_SHORT : settings->minimum;
+}
+
 struct strag_circumstances coll_strag_circumstances(const struct coll_strag_table_inputs *inputs,
                                                     const struct coll_strag_decision *decision,
                                                     const struct strag_state *state)
@@ -137,11 +148,12 @@ struct strag_circumstances coll_strag_circumstances(const struct coll_strag_tabl
         .model = model_of(inputs),
         .options =
             {
-                /* in order a short vector takes less than over the PML */
-                .minimum = settings->minimum_set || !inputs->all_shared ? settings->minimum : 0,
-                .strict = settings->minimum_set || decision->reproducible,
-                /* verbose lines have all candidates */
-                .quick = !coll_strag_logging || n > STRAG_EXPLAINED_RANKS,
+                .minimum = minimum_of(inputs),
+                .strict =
+                    settings->minimum_set || decision->reproducible == STRAG_REPRODUCIBLE_RANKS,
+                /* verbose lines have all candidates, unless looking might change the choice */
+                .quick = !coll_strag_logging || n > STRAG_EXPLAINED_RANKS ||
+                         decision->reproducible != STRAG_REPRODUCIBLE_NO,
                 .short_plans = true,
             },
         .pinned = pinned ? strag_algorithms[inputs->pinned] : NULL,

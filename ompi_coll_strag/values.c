@@ -5,6 +5,7 @@
 #include "base/c_locale.h"
 #include "base/parse.h"
 #include "machine/state_text.h"
+#include "model/choice.h"
 #include "model/numbers.h"
 #include "watch/observe.h"
 
@@ -140,6 +141,17 @@ int coll_strag_read_shared_memory(const struct coll_strag_source *source)
         NULL,
     };
     return read_word(source, words, "auto, 0 or 1", COLL_STRAG_SHARED_AUTO);
+}
+
+/* 0 and 1 are what there was before. */
+int coll_strag_read_reproducible(const struct coll_strag_source *source)
+{
+    if (coll_strag_source_is(source, "0"))
+        return STRAG_REPRODUCIBLE_NO;
+    if (coll_strag_source_is(source, "1"))
+        return STRAG_REPRODUCIBLE_RANKS;
+    return read_word(source, strag_reproducible_names, "no (or 0), mapping, ranks (or 1)",
+                     STRAG_REPRODUCIBLE_NO);
 }
 
 bool coll_strag_read_report(const struct coll_strag_source *source, const char **file)

@@ -47,6 +47,9 @@ int coll_strag_read_device_buffers(const struct coll_strag_source *source);
 /** @return enum coll_strag_shared_memory */
 int coll_strag_read_shared_memory(const struct coll_strag_source *source);
 
+/** @return enum strag_reproducible */
+int coll_strag_read_reproducible(const struct coll_strag_source *source);
+
 /** @param[out] file  the file that is named; "": none @return whether a report is wanted */
 bool coll_strag_read_report(const struct coll_strag_source *source, const char **file);
 

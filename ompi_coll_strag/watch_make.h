@@ -15,7 +15,7 @@
 #include "watch/judge.h"
 
 /* The shortest calls that teach something. */
-#define COLL_STRAG_LEARN_FROM ((size_t)4 << 10)
+#define COLL_STRAG_LEARN_FROM COLL_STRAG_SHORT
 
 /* What it needs of its communicator, which is not being freed; all but the topology outlives the
  * watch. */

@@ -18,9 +18,10 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                              "leaves all to it; or one for all sizes"},
     [STRAG_SET_MINIMUM_SIZE] = {STRAG_PREFIX "minimum_size", "auto", STRAG_TEXT, 5, false,
                                 "auto (coll_strag_algorithm) hands shorter vectors to the "
-                                "previous component; in bytes (K, M, G allowed). auto here: 8K, "
-                                "or less where all ranks are on one host and share memory. All "
-                                "ranks use rank 0's value"},
+                                "previous component; in bytes (K, M, G allowed). auto here: 8K; "
+                                "64K between hosts as long as nothing says what a message takes "
+                                "there; 0 if all ranks share memory. All ranks use rank 0's "
+                                "value"},
     [STRAG_SET_RULES] = {STRAG_PREFIX "rules", "", STRAG_TEXT, 4, false,
                          "A file with rules that say which algorithm runs for which size "
                          "(strag-tune writes such files). All ranks use the file that a "
@@ -34,13 +35,17 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
     [STRAG_SET_LEARN] = {STRAG_PREFIX "learn", "true", STRAG_SWITCH, 4, false,
                          "Between hosts: find out from the first calls how fast the network is, "
                          "and by a few trials which algorithm is the fastest where several are "
-                         "modelled to be nearly so. Without it, and with "
-                         "coll_strag_reproducible, the cost model's numbers are those that were "
-                         "set"},
-    [STRAG_SET_REPRODUCIBLE] = {STRAG_PREFIX "reproducible", "false", STRAG_SWITCH, 4, false,
-                                "The same bits in every run, wherever its ranks are: plans depend "
-                                "on their number, the vector and the parameters alone, and stay "
-                                "the same during a run"},
+                         "modelled to be nearly so. Without it, and where "
+                         "coll_strag_reproducible is not no, the cost model's numbers are those "
+                         "that were set"},
+    [STRAG_SET_REPRODUCIBLE] =
+        {STRAG_PREFIX "reproducible", "no", STRAG_TEXT, 4, false,
+         "Whether every run has the same bits. no (or 0): what is measured "
+         "while a job runs may change a plan, and with it the bits. mapping: "
+         "the same bits wherever the same ranks are on the same hosts: the "
+         "topology and the parameters decide, and nothing that is measured. "
+         "ranks (or 1): wherever the ranks are: their number, the vector and "
+         "the parameters decide. All ranks use rank 0's value"},
     [STRAG_SET_VERBOSE] = {STRAG_PREFIX "verbose", "0", STRAG_INTEGER, 4, false,
                            "From 1 on: log which algorithm runs and why, once per communicator, "
                            "size class and outcome (so does coll_base_verbose from 10 on)"},

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/choice.h"
 
+const char *const strag_reproducible_names[] = {
+    [STRAG_REPRODUCIBLE_NO] = "no",
+    [STRAG_REPRODUCIBLE_MAPPING] = "mapping",
+    [STRAG_REPRODUCIBLE_RANKS] = "ranks",
+    [STRAG_REPRODUCIBLE_VALUES] = NULL,
+};
+
 /* Where ranks share processors, a rank that waits gives the processor to another one, which may be
  * waiting, too. Then the fewest messages are best: few ranks sum up for all (short vectors one, or
  * two in turns: direct.c). The rule knows of no straggler. */

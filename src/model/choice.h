@@ -11,6 +11,18 @@
 #include "model/rules.h"
 #include "model/select.h"
 
+/* coll_strag_reproducible: what of the machine a choice may rest on. */
+enum strag_reproducible {
+    STRAG_REPRODUCIBLE_NO,      /* all that is known, and what is measured while the job runs */
+    STRAG_REPRODUCIBLE_MAPPING, /* which rank is on which host, and what the user says: the same
+                                   in every run that maps the ranks alike */
+    STRAG_REPRODUCIBLE_RANKS,   /* the number of ranks, and what the user says but of hosts */
+    STRAG_REPRODUCIBLE_VALUES
+};
+
+/* As users write them; NULL behind the last one. */
+extern const char *const strag_reproducible_names[STRAG_REPRODUCIBLE_VALUES + 1];
+
 /* All that a choice rests on. */
 struct strag_circumstances {
     struct strag_problem problem;

@@ -61,6 +61,11 @@ static int read_shared(struct strag_yaml *yaml, const yaml_node_t *node, void *t
     return strag_yaml_word(yaml, node, words, "none, hosts, all", target);
 }
 
+static int read_reproducible(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    return strag_yaml_word(yaml, node, strag_reproducible_names, "no, mapping, ranks", target);
+}
+
 /* ---- Algorithms ---- */
 
 /* @param target  const struct strag_algorithm **; NULL for "previous" */
@@ -206,7 +211,7 @@ static const struct strag_yaml_key file_keys[] = {
     {"strict", strag_yaml_bool, AT(saved.circumstances.options.strict)},
     {"quick", strag_yaml_bool, AT(saved.circumstances.options.quick)},
     {"short-plans", strag_yaml_bool, AT(saved.circumstances.options.short_plans)},
-    {"reproducible", strag_yaml_bool, AT(saved.reproducible)},
+    {"reproducible", read_reproducible, AT(saved.reproducible)},
     {"shared-memory", read_shared, AT(saved.shared_memory)},
     {"crowd", read_crowd, AT(saved.circumstances.crowd)},
     {"straggler", read_straggler, AT(record)},

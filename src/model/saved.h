@@ -12,7 +12,7 @@
  *     strict: false               # ... without exception
  *     quick: true                 # candidates that cannot win were left out
  *     short-plans: true           # and those that take long to plan
- *     reproducible: false
+ *     reproducible: no            # or mapping, ranks
  *     shared-memory: all          # messages that go through it: none, hosts (within hosts), all
  *     crowd: {ranks: 4, processors: 2, window: 524288}   # where ranks share processors
  *     straggler: {rank: 3, delay: 200}                   # us
@@ -50,10 +50,10 @@ struct strag_saved {
     struct strag_circumstances circumstances; /* its model is `model`'s */
     struct strag_sourced_model model;
     const char *model_file, *rules_file; /* NULL: none */
-    bool reproducible;
-    int shared_memory;        /* enum strag_saved_shared */
-    struct strag_table table; /* what was chosen */
-    int line;                 /* of the rule that holds; 0: none */
+    int reproducible;                    /* enum strag_reproducible */
+    int shared_memory;                   /* enum strag_saved_shared */
+    struct strag_table table;            /* what was chosen */
+    int line;                            /* of the rule that holds; 0: none */
 };
 
 /** Write a file. @return whether nothing failed */

@@ -105,7 +105,7 @@ bool strag_saved_write(const struct strag_saved *saved, FILE *stream)
             rests->problem.ports, rests->options.minimum, yes_or_no(rests->options.strict));
     fprintf(stream, "quick: %s\nshort-plans: %s\nreproducible: %s\nshared-memory: %s\n",
             yes_or_no(rests->options.quick), yes_or_no(rests->options.short_plans),
-            yes_or_no(saved->reproducible), shared[saved->shared_memory]);
+            strag_reproducible_names[saved->reproducible], shared[saved->shared_memory]);
     write_crowd(&rests->crowd, stream);
     write_state(rests->problem.state, stream);
     if (rests->pinned)

@@ -33,9 +33,6 @@ enum { LOOKS_PER_DOUBLING = 8, LOOKS = 40 * LOOKS_PER_DOUBLING + 1 };
 /* Estimates that are closer than this are equal: they were added up in another order. */
 static const double equal = 1e-9;
 
-/* By how much strag must be the better one below the minimum. */
-static const double worth_it = 0.9;
-
 /* What algorithms' times are multiplied by before they are compared. Those that go ahead without a
  * straggler know who that is. */
 static double rating(const struct strag_algorithm *algorithm)
@@ -117,7 +114,7 @@ static int choose(const struct strag_selection *selection, size_t bytes,
         if (algorithm->stock)
             stock = fmin(stock, entrant.seconds);
     }
-    bool exception = !options->strict && best.seconds < worth_it * stock;
+    bool exception = !options->strict && STRAG_MINIMUM_GAIN * best.seconds < stock;
     return bytes < options->minimum && !exception ? PREVIOUS : best.candidate;
 }
 

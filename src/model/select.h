@@ -49,7 +49,7 @@ double strag_select_rated(const struct strag_candidate *candidate, double bytes)
 
 struct strag_select_options {
     /* Vectors shorter than this stay with the previous component, unless the best plan is modelled
-     * to take less than nine tenths of what the previous component takes; that is thought to run
+     * to be STRAG_MINIMUM_GAIN times faster than the previous component, which is assumed to run
      * the best of the algorithms that Open MPI has (those with `stock`).
      * 0: strag runs everything. */
     size_t minimum;
@@ -74,6 +74,10 @@ struct strag_select_options {
     /* Told of each algorithm that is looked at, and of its rounds; NULL: nobody is. */
     const struct strag_progress *progress;
 };
+
+/** A short call takes little more than latencies, of which the model knows least: by this factor
+ * strag must be modelled to be faster before it runs one that is below the minimum. */
+#define STRAG_MINIMUM_GAIN 1.2
 
 /** The model is not more exact than that, and it does not know who will be late: messages of ranks
  * that are ahead then take bandwidth from those that others wait for. (Measured, 8 hosts over TCP:

@@ -114,15 +114,15 @@ equal 'bucket elsewhere' "$(grep -c bucket "$work/out")" 1
 
 # ---- --minimum and --rules ----
 
-# The previous component is modelled as doubling. Short vectors are delegated to it, where nothing takes
-# less than nine tenths of that: Swing's 3 us, two overheads for the odd rank in one round, and 5 x, x = 80
-# ps a byte, do up to 3.4 us + 5 x = 9/10 (4 us + 4 x), 1785 bytes, or a little less for what goes far. From
-# 5029 on flexreduce's 2 us and 6 times two overheads, 4.4 us + 8/5 x, are less.
-succeeds explain -n 5 --bytes 1700,5000,8K --minimum 8K
+# The previous component is modelled as doubling. Short vectors are delegated to it unless something is 1.2
+# times as fast. Swing's 3 us, two overheads for the odd rank in one round, and 5 x, x = 80 ps a byte, never
+# are: 1.2 times its 3.4 us is more than 4 us + 4 x. Flexreduce's 2 us and 6 times two overheads, 4.4 us +
+# 8/5 x, are from 1.2 (4.4 us + 8/5 x) = 4 us + 4 x on: 7693 bytes, or a little more for what goes far.
+succeeds explain -n 5 --bytes 1700,7700,8K --minimum 8K
 equal 'table with a minimum' "$(table)" \
-    '0 swing-latency 1781 the previous component 5029 flexreduce 1086228 ring'
-says '1700: swing-latency, 4.080 us'
-says '5000: the previous component; of these flexreduce, 5.040 us'
+    '0 the previous component 7728 flexreduce 1086228 ring'
+says '1700: the previous component; of these swing-latency, 4.080 us'
+says '7700: the previous component; of these flexreduce, 5.386 us'
 says 'by the model, with --minimum 8K:'
 
 cat >"$work/rules.yaml" <<'YAML'

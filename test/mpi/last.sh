@@ -27,7 +27,7 @@ must 5 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_shared_memory none --mca c
 # Two ranks have nobody to go ahead; nor do any where results are to be the same in every run, or
 # nobody is looked for, or a straggler is named.
 must 2 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_window 8 "$programs/last" --calls 300 --ahead 0
-must 3 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_window 8 --mca coll_strag_reproducible 1 \
+must 3 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_window 8 --mca coll_strag_reproducible mapping \
     "$programs/last" --calls 300 --ahead 0
 must 3 "${strag[@]}" --mca coll_strag_straggler 1:1000 --mca coll_strag_window 8 "$programs/last" \
     --calls 300 --ahead 0

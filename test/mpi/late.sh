@@ -51,7 +51,7 @@ lines 1 '^strag: straggler 3: strag went ahead without it from call [0-9]+ on, w
 # (a twentieth of the job's time is worth a word; on a busy machine these 9 calls are less)
 lines 1 '^strag: MPI COMM(UNICATOR)? .*: (strag has not acted: only 9 calls of 64 KiB and more seen, 20 needed|no rank slows the job down: .*)$'
 lines 1 '^strag: straggler 3: model: alpha .* \(default\).*; calls take what it says to [0-9.e+]+ %$'
-bits 1 3,2,0,none --mca coll_strag_reproducible 1
+bits 1 3,2,0,none --mca coll_strag_reproducible mapping
 [ "$(wc -l <<< "$first")" -eq 1 ] || fail "other bits with another straggler, or without one: $first"
 bits 1 2 --mca coll_strag_straggler none
 lines 1 '^strag: straggler 2: rank 2 .* was last in .*; it was waited for$'

@@ -60,10 +60,9 @@ echo "ok: $winner"
 # Calls below coll_strag_watch_size are watched until their size's trials are over, the first 96 at most.
 # A dup begins with trials that are over: what it watches is its first window, and what comes until all
 # ranks know. (On a busy machine the parent's trials may take more than these 96 calls.)
-bytes=8192
 for ((attempt = 1; attempt <= 10; attempt++)); do
     learn 200 --mca coll_strag_slowdown none --mca coll_strag_straggler none \
-        --mca coll_strag_report "$files/report.json"
+        --mca coll_strag_watch_size 1M --mca coll_strag_report "$files/report.json"
     [ "$(tried first)" -eq 0 ] || break
 done
 [ "$(tried first)" -eq 1 ] || fail "the trials of $bytes bytes are not over in 200 calls: $(cat "$output")"
@@ -73,6 +72,5 @@ first=$(watched first) second=$(watched second)
     fail "$second of 20 short calls of the dup were watched: $(cat "$output")"
 echo "ok: $first of 200 short calls were watched, of the dup's 20 $second"
 
-bytes=65536
 learn 200 --mca coll_strag_learn 0
 [ "$(tried '.*')" -eq 0 ] || fail "trials without learning: $(cat "$output")"

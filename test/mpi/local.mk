@@ -2,6 +2,7 @@
 # Tests of the component by MPI programs; each script runs one or two of them with many options.
 
 mpi_tests = \
+	test/mpi/bits.sh \
 	test/mpi/callbacks.sh \
 	test/mpi/collectives.sh \
 	test/mpi/compare.sh \
@@ -75,6 +76,7 @@ test_mpi_libmpi_tests_la_SOURCES = \
 	test/mpi/suite.c test/mpi/suite.h test/mpi/suite_inter.c test/mpi/suite_neighbours.c
 
 check_PROGRAMS += \
+	test/mpi/bits \
 	test/mpi/callbacks \
 	test/mpi/collectives \
 	test/mpi/communicators \
@@ -116,6 +118,9 @@ check_PROGRAMS += \
 	test/mpi/upstream_thread_level \
 	test/mpi/watch
 
+test_mpi_bits_SOURCES = test/mpi/bits.c
+test_mpi_bits_CPPFLAGS = $(mpi_cppflags)
+test_mpi_bits_LDADD = $(mpi_libs)
 test_mpi_callbacks_SOURCES = test/mpi/callbacks.c
 test_mpi_callbacks_CPPFLAGS = $(mpi_cppflags)
 test_mpi_callbacks_LDADD = $(mpi_libs)

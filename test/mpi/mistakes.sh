@@ -143,7 +143,7 @@ rules='cannot use this rules file \(coll_strag_rules\)'
 layout='cannot use this description of the network \(coll_strag_layout'
 missing="$file.gone: cannot be opened: No such file or directory"
 any='[0-9]+'
-for other in algorithm=ring reproducible=1 torus=1 minimum_size=1G; do
+for other in algorithm=ring reproducible=ranks torus=1 minimum_size=1G; do
     set -- --mca "coll_strag_${other%=*}" "${other#*=}"
     run "$any" "$any" --mca coll_strag_rules "$file.gone" "$@"
     warned "$rules" "$missing"

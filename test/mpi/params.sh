@@ -106,6 +106,10 @@ for state in straggler=2 straggler=0:1500 straggler=none straggler=auto straggle
     "slowdown=$(hostname):2" slowdown=elsewhere:3 slowdown=none slowdown=auto; do
     expect 12 12 --mca coll strag --mca "coll_strag_${state%%=*}" "${state#*=}"
 done
+for value in no mapping ranks 0 1; do
+    expect 12 12 --mca coll strag --mca coll_strag_reproducible "$value"
+    lines 0 'cannot use'
+done
 expect 24 0 --mca coll strag --mca coll_strag_algorithm straggler-pipeline \
     --mca coll_strag_straggler 2 --mca coll_strag_verbose 1
 lines 8 'coll:strag: .*: straggler-pipeline in [0-9]+ blocks? \(pinned by coll_strag_algorithm\)'
@@ -161,6 +165,7 @@ bad=(
     'ports/auto, or 1 to 16; used: auto/x/0/-1/17'
     'straggler/auto, dynamic, none, or RANK.*; used: auto/x/-1/1:/1:x/5000000000'
     'slowdown/auto, none, or WHO:FACTOR.*; used: auto/x/1:0.5/:2/a:1,b/1:1e9'
+    'reproducible/no \(or 0\), mapping, ranks \(or 1\); used: no/x/2/Mapping/true'
     'window/0, or 2 to 4096 calls; used: 0/-1/1/4097'
     "alpha/$numbers/x/-1" "local_alpha/$numbers/1e99" "bandwidth/$numbers/0"
     "local_bandwidth/$numbers/1x" "overhead/$numbers/-1" "injection_bandwidth/$numbers/-0.5" "link_latency/$numbers/-0.1" "hop_latency/$numbers/nan"

@@ -37,6 +37,7 @@ declare -A difference=(
     [minimum]='export OMPI_MCA_coll_strag_minimum_size=0'
     [pinned]='export OMPI_MCA_coll_strag_algorithm=ring'
     [watch]='export OMPI_MCA_coll_strag_watch_size=0'
+    [reproducible]='export OMPI_MCA_coll_strag_reproducible=mapping'
     [priority]='export OMPI_MCA_coll_strag_priority=95'
 )
 declare -A text=(
@@ -46,6 +47,7 @@ declare -A text=(
     [minimum]='coll_strag_minimum_size is (0 there, and 8192|8192 there, and 0) on rank 0'
     [pinned]='coll_strag_algorithm is (ring there, and auto|auto there, and ring) on rank 0'
     [watch]='coll_strag_watch_size is (0 there, and 65536|65536 there, and 0) on rank 0'
+    [reproducible]='coll_strag_reproducible is (mapping there, and no|no there, and mapping) on rank 0'
     [priority]='coll_strag_priority is (95 there, and 90|90 there, and 95) on rank 0'
 )
 
@@ -77,7 +79,7 @@ several()
     echo "$who"
 }
 
-kinds=(missing disabled version minimum pinned watch priority)
+kinds=(missing disabled version minimum pinned watch reproducible priority)
 turn=0
 for ranks in 2 3 4 5; do
     for kind in "${kinds[@]}"; do

@@ -109,7 +109,7 @@ static struct strag_saved random_choice(struct rng *rng, const struct strag_topo
                                       .short_plans = true}},
         .model = strag_model_sourced(&standard),
         .model_file = "m.yaml",
-        .reproducible = rng_one_in(rng, 2),
+        .reproducible = (int)rng_below(rng, STRAG_REPRODUCIBLE_VALUES),
         .shared_memory = (int)rng_below(rng, 3),
     };
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)

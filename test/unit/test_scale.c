@@ -156,7 +156,7 @@ static double exact_seconds(const struct strag_selection *exhaustive,
     return least;
 }
 
-/* Below the minimum the choice is the previous component's unless strag is better by a tenth: there
+/* Below the minimum the choice is the previous component's unless strag is faster by a fifth: there
  * both may be on either side of that. */
 static double compare(const struct strag_selection *exhaustive, const struct strag_table *quick,
                       size_t bytes)
@@ -164,7 +164,7 @@ static double compare(const struct strag_selection *exhaustive, const struct str
     const struct strag_entry *best = strag_table_entry(&exhaustive->table, bytes);
     const struct strag_entry *mine = strag_table_entry(quick, bytes);
     double loss = exact_seconds(exhaustive, mine, bytes) / exact_seconds(exhaustive, best, bytes);
-    return best->algorithm && !mine->algorithm ? 0.9 * loss : loss;
+    return best->algorithm && !mine->algorithm ? loss / STRAG_MINIMUM_GAIN : loss;
 }
 
 /* Where the loss is the largest. */

@@ -331,11 +331,12 @@ static void but_not_where_they_lose_much(void **state)
                             seconds_of(selection, "ring", bytes));
         const struct strag_algorithm *chosen = strag_table_find(&selection->table, bytes);
         if (chosen)
-            assert_true(seconds_of(selection, chosen->name, bytes) < 0.9 * stock);
+            assert_true(STRAG_MINIMUM_GAIN * seconds_of(selection, chosen->name, bytes) < stock);
         for (int c = 0; !chosen && c < selection->candidates; c++) {
             const struct strag_profile *profile = selection->candidate[c].profile;
             if (profile)
-                assert_true(strag_profile_seconds(profile, (double)bytes) >= 0.9 * stock);
+                assert_true(STRAG_MINIMUM_GAIN * strag_profile_seconds(profile, (double)bytes) >=
+                            stock);
         }
     }
     strag_selection_free(selection);
