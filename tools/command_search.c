@@ -73,8 +73,7 @@ struct answer {
     uint64_t seed;
 };
 
-/* An algorithm that is not chosen by itself here, as trivance on one switch, is one all the same.
- */
+/* An algorithm that runs only where it is named is one all the same. */
 static void note_beginning(struct answer *answer)
 {
     const struct strag_search_result *result = &answer->result;

@@ -33,10 +33,7 @@ static const struct {
     [STRAG_SEND] = {"#2f6db3", "to"},
     [STRAG_RECV] = {"#c2561a", "from"},
     [STRAG_RECV_REDUCE] = {"#1b7f5c", "reduced, from"},
-    [STRAG_RECV_HOLD] = {"#c2561a", "kept aside, from"},
-    [STRAG_RECV_JOIN] = {"#1b7f5c", "reduced with what was kept aside, from"},
 };
-_Static_assert(sizeof kinds / sizeof *kinds == STRAG_RECV_JOIN + 1, "every kind is shown");
 
 /* A call that all ranks have. */
 struct column {
