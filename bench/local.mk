@@ -15,8 +15,7 @@ EXTRA_DIST += \
 	bench/sim/scenarios.py
 
 # The other papers' figures, from the cost model.
-EXTRA_DIST += bench/sim/flexreduce.py bench/sim/lines.py bench/sim/optcc.py bench/sim/straggler.py \
-	bench/sim/trivance.py
+EXTRA_DIST += bench/sim/flexreduce.py bench/sim/lines.py bench/sim/optcc.py bench/sim/straggler.py
 
 EXTRA_DIST += bench/sim/smpi.py
 

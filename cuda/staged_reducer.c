@@ -91,9 +91,6 @@ static int host_reduce(struct strag_reducer *base, void *out, const void *left, 
                        size_t elements, uint64_t *ticket)
 {
     struct strag_staging *staging = STAGING_OF(base);
-    if (staging_on_host(staging, out)) /* of two values that came */
-        return staging->options.host->reduce(staging->options.host, out, left, right, elements,
-                                             ticket);
     struct staged_job *job = calloc(1, sizeof *job);
     if (!job)
         return STRAG_ERR_MEMORY;

@@ -38,7 +38,6 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/table.c src/algorithms/table.h \
 	src/algorithms/torus.c src/algorithms/torus.h \
 	src/algorithms/torus_doubling.c \
-	src/algorithms/trivance.c \
 	src/algorithms/tree.c src/algorithms/tree.h \
 	src/algorithms/uplinks.c src/algorithms/uplinks.h \
 	src/algorithms/weighted.c \

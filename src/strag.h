@@ -237,13 +237,9 @@ int strag_allreduce_set_number(struct strag_allreduce *allreduce, const char *na
 /* ---- Plan: what one rank does ---- */
 
 enum strag_kind {
-    STRAG_SEND,        /**< my current value of the blocks goes to the peer */
-    STRAG_RECV,        /**< what the peer sends replaces my value of the blocks */
-    STRAG_RECV_REDUCE, /**< what the peer sends is reduced into my value of the blocks */
-    STRAG_RECV_HOLD,   /**< what the peer sends is kept aside for the operation behind it, which is:
-                        */
-    STRAG_RECV_JOIN /**< what the peer sends is the right operand of what is kept aside, and their
-                         sum the left operand of my value of the blocks */
+    STRAG_SEND,       /**< my current value of the blocks goes to the peer */
+    STRAG_RECV,       /**< what the peer sends replaces my value of the blocks */
+    STRAG_RECV_REDUCE /**< what the peer sends is reduced into my value of the blocks */
 };
 
 /** One rank's operations in program order. It knows neither data type nor count. */
@@ -293,7 +289,7 @@ bool strag_plan_operation(const struct strag_plan *plan, int index,
 /**
  * Which earlier operations one must wait for, where several are under way at the same time. A send
  * or a receive may start when these are done; a STRAG_RECV_REDUCE may receive (into other memory)
- * at any time, and reduces when they are done, and so does a STRAG_RECV_JOIN behind what it joins.
+ * at any time, and reduces when they are done.
  *
  * @param[out] length  how many there are
  * @return their indices; they live as long as the plan. NULL: there is no such operation

@@ -25,7 +25,7 @@ import scenarios
 import stream
 
 RATE = 200  # Mbit/s
-FEW = ("circulant", "ring", "trivance")  # where packets are held back: what all have is seen without
+FEW = ("circulant", "ring")  # where packets are held back: what all have is seen without
 LIMIT = 3600  # seconds of one mpirun; as a test it has a limit that does not count other programs' time
 # Plans alone: a probe, or a trial of another algorithm, sends what no plan says, and a busy machine
 # decides when.

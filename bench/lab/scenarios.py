@@ -289,7 +289,7 @@ def direct_scenario():
     return Scenario("direct", "Middle sizes: all messages of a level at once", points,
                     sizes="4K,64K,256K,1M", settings=("default",), who=contenders.for_long,
                     algorithms=("recursive-doubling", "circulant", "recursive-halving", "ring",
-                                "direct", "trivance", "weighted", "flexreduce",
+                                "direct", "weighted", "flexreduce",
                                 "flexreduce-pipelined", "flexreduce-direct"),
                     iterations=8, least=8, seconds=2, x="point", x_title="scenario")
 
@@ -305,13 +305,10 @@ def torus_scenario(dims, rate, sizes):
 
 def torus_3x3_scenario():
     """Where rings of three are."""
-    threes = [Bar(f"strag-{name}", size, "model", 1.07) for name in ("trivance", "trivance-latency")
-              for size in (MIB, 4 * MIB)]
     return Scenario("torus-3x3", "Torus 3x3", [Point("ties-split", "torus:3x3", 25)],
                     sizes="256K,1M,4M", settings=DEFAULT_AND_SEND, who=contenders.for_long,
                     algorithms=("ring", "circulant", "bucket", "hamiltonian", "swing",
-                                "swing-latency", "trivance", "trivance-latency"),
-                    bars=tuple(threes))
+                                "swing-latency"))
 
 
 MANY_RATE = 10  # Mbit/s, of a star's links: two cores carry 64 of them

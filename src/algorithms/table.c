@@ -16,8 +16,6 @@
     row(strag_bine) \
     row(strag_bine_latency) \
     row(strag_bucket) \
-    row(strag_trivance) \
-    row(strag_trivance_latency) \
     row(strag_torus_halving) \
     row(strag_torus_doubling) \
     row(strag_hamiltonian) \

@@ -139,7 +139,7 @@ int strag_torus_rank(const struct strag_torus *torus, int cell, int local)
     return ranks[cell * torus->local + local];
 }
 
-int strag_torus_turns(const struct strag_torus *torus, int start, const int *levels,
+int strag_torus_steps(const struct strag_torus *torus, int start,
                       struct strag_torus_step steps[STRAG_TORUS_STEPS_MAX])
 {
     int count = 0;
@@ -147,18 +147,9 @@ int strag_torus_turns(const struct strag_torus *torus, int start, const int *lev
         before = count;
         for (int i = 0; i < torus->dims; i++) {
             int d = (start + i) % torus->dims;
-            if (level < levels[d])
+            if (level < strag_log2_ceil(torus->size[d]))
                 steps[count++] = (struct strag_torus_step){.dim = d, .level = level};
         }
     }
     return count;
-}
-
-int strag_torus_steps(const struct strag_torus *torus, int start,
-                      struct strag_torus_step steps[STRAG_TORUS_STEPS_MAX])
-{
-    int levels[STRAG_DIMS_MAX];
-    for (int d = 0; d < torus->dims; d++)
-        levels[d] = strag_log2_ceil(torus->size[d]);
-    return strag_torus_turns(torus, start, levels, steps);
 }

@@ -97,16 +97,12 @@ struct strag_torus_step {
 };
 
 /**
- * The dimensions in turn, from `start` on: one that has had its steps is left out.
+ * The dimensions in turn, from `start` on, with ceil(log2 size) steps in each: one that has had its
+ * steps is left out.
  *
- * @param levels      how many steps in each dimension
  * @param[out] steps  the order
  * @return how many
  */
-int strag_torus_turns(const struct strag_torus *torus, int start, const int *levels,
-                      struct strag_torus_step steps[STRAG_TORUS_STEPS_MAX]);
-
-/** As above, ceil(log2 size) steps in each. */
 int strag_torus_steps(const struct strag_torus *torus, int start,
                       struct strag_torus_step steps[STRAG_TORUS_STEPS_MAX]);
 

@@ -150,13 +150,13 @@ static void visit(void *context, const struct strag_op *op)
             .amount =
                 strag_block_fraction(&clocks->subject.instance.shape.bounds, op->first, op->count),
             .posting = posts,
-            .reduced = strag_kind_reduces(op->kind),
+            .reduced = op->kind == STRAG_RECV_REDUCE,
             .from_is_in = sends,
         };
         wait_for(clocks, op->peer, m);
         return;
     }
-    if (strag_kind_reduces(op->kind))
+    if (op->kind == STRAG_RECV_REDUCE)
         clocks->messages[m].reduced = true;
     struct strag_route route = strag_links_route(clocks->subject.links, from, to, clocks->route);
     const bool local = strag_topology_same_host(clocks->subject.links->topology, from, to);

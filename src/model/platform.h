@@ -23,7 +23,7 @@ struct strag_gathered {
     int32_t from, to;
     int32_t next;         /* of its round; -1: it is the last one */
     uint32_t before : 30; /* messages of the round that its receiver reads before it */
-    uint32_t kind : 3; /* enum strag_kind: what its receiver does; STRAG_SEND: nothing is known */
+    uint32_t kind : 2; /* enum strag_kind: what its receiver does; STRAG_SEND: nothing is known */
     double amount;     /* bytes of it per byte of the vector */
 };
 

@@ -135,7 +135,7 @@ static double receiving(const struct strag_traffic *traffic, const struct strag_
     const struct strag_model *model = &traffic->subject.links->model;
     if (message->kind == STRAG_RECV && is_written(traffic, message->from, message->to))
         return message->amount / model->local_bandwidth;
-    return strag_kind_reduces((int)message->kind) && model->reduce_bandwidth > 0
+    return message->kind == STRAG_RECV_REDUCE && model->reduce_bandwidth > 0
                ? message->amount / model->reduce_bandwidth
                : 0;
 }

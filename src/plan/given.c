@@ -219,19 +219,11 @@ static double sent_max(const struct strag_problem *problem)
 struct building {
     const struct strag_given *given;
     struct strag_builder *builder;
-    int held_from; /* the peer of the last STRAG_RECV_HOLD: it is appended with what joins it */
 };
 
-static void append(const struct building *building, const struct strag_op *op, int first, int count)
+static void append(struct strag_builder *builder, const struct strag_op *op, int first, int count)
 {
-    struct strag_builder *builder = building->builder;
     switch (op->kind) {
-    case STRAG_RECV_HOLD:
-        break;
-    case STRAG_RECV_JOIN:
-        strag_recv_hold(builder, op->round, building->held_from, first, count);
-        strag_recv_join(builder, op->round, op->peer, first, count);
-        break;
     case STRAG_SEND:
         strag_send(builder, op->round, op->peer, first, count);
         break;
@@ -248,21 +240,19 @@ static void append(const struct building *building, const struct strag_op *op, i
 
 static bool append_op(void *context, const struct strag_op *op)
 {
-    struct building *building = context;
+    const struct building *building = context;
     if (op->round >= strag_rounds_wanted(building->builder).end)
         return false; /* nor is any behind it */
     const int head = head_count(building->given->head.blocks, op);
     strag_stage(building->builder, building->given->head.stage[op->stage]);
-    append(building, op, op->first, head);
-    append(building, op, 0, op->count - head);
-    if (op->kind == STRAG_RECV_HOLD)
-        building->held_from = op->peer;
+    append(building->builder, op, op->first, head);
+    append(building->builder, op, 0, op->count - head);
     return true;
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    struct building building = {given_of(problem), builder, -1};
+    struct building building = {given_of(problem), builder};
     strag_given_visit(building.given, rank, strag_rounds_wanted(builder).first, append_op,
                       &building);
 }

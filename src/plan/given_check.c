@@ -96,7 +96,7 @@ static int check_groups(struct strag_given *given, struct strag_error *err)
 static int check_op(const struct strag_given *given, int o, struct strag_error *err)
 {
     const struct strag_given_op *op = &given->op[o];
-    if (op->kind > STRAG_RECV_JOIN || op->stage >= given->head.nstages)
+    if (op->kind > STRAG_RECV_REDUCE || op->stage >= given->head.nstages)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "operation %d of all: no such kind or stage", o);
     if (op->count < 1 || op->count > given->head.blocks)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
@@ -142,35 +142,21 @@ static int check_amount(struct strag_given *given, struct strag_error *err)
 }
 
 struct checking {
-    int rank, ops, round;
+    int rank, ops;
     const char *wrong;
-    struct strag_op op;
+    struct strag_op op; /* the last one */
 };
-
-/* Does what is kept aside by `hold` go into `join`? */
-static bool is_joined(const struct strag_op *hold, const struct strag_op *join)
-{
-    return join->kind == STRAG_RECV_JOIN && join->first == hold->first &&
-           join->count == hold->count && join->round == hold->round && join->peer != hold->peer;
-}
 
 static bool check_next(void *context, const struct strag_op *op)
 {
     struct checking *checking = context;
-    const bool held = checking->ops && checking->op.kind == STRAG_RECV_HOLD;
-    if (held && !is_joined(&checking->op, op))
-        checking->wrong = "no recv_join of the recv_hold before it: with its range and round, from "
-                          "another peer";
-    else if (!held && op->kind == STRAG_RECV_JOIN)
-        checking->wrong = "no recv_hold is right before it";
-    else if (op->peer == checking->rank)
+    if (op->peer == checking->rank)
         checking->wrong = "the peer is the rank itself";
     else if (op->round < 0)
         checking->wrong = "a round out of range";
-    else if (op->round < checking->round)
+    else if (op->round < checking->op.round)
         checking->wrong = "a round before that of the operation before it";
     checking->op = *op;
-    checking->round = op->round;
     checking->ops++;
     return !checking->wrong;
 }
@@ -181,15 +167,13 @@ static int check_rank(const struct strag_given *given, int rank, int *rounds,
 {
     struct checking checking = {.rank = rank};
     strag_given_visit(given, rank, 0, check_next, &checking);
-    if (!checking.wrong && checking.ops && checking.op.kind == STRAG_RECV_HOLD)
-        checking.wrong = "no recv_join is right behind it";
     if (checking.wrong)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "rank %d, operation %d (%s, peer %d, block %d): %s", rank,
                           checking.ops - 1, strag_kind_name((enum strag_kind)checking.op.kind),
                           checking.op.peer, checking.op.first, checking.wrong);
-    if (checking.ops && checking.round >= *rounds)
-        *rounds = checking.round + 1;
+    if (checking.ops && checking.op.round >= *rounds)
+        *rounds = checking.op.round + 1;
     return STRAG_OK;
 }
 

@@ -40,10 +40,6 @@ const char *strag_kind_name(enum strag_kind kind)
         return "recv";
     case STRAG_RECV_REDUCE:
         return "recv_reduce";
-    case STRAG_RECV_HOLD:
-        return "recv_hold";
-    case STRAG_RECV_JOIN:
-        return "recv_join";
     }
     return "?";
 }
@@ -90,7 +86,6 @@ struct strag_builder {
 
     int ops_room, waiter_room;
     int32_t *waiter; /* [operation]: the last one that waits for it, or NONE */
-    int32_t *joiner; /* [block]: 1 + the last recv_join; NULL: there was no recv_hold */
     int after_room, after_length;
     int copies_room;
 
@@ -105,7 +100,6 @@ static void builder_free(struct strag_builder *builder)
 {
     strag_plan_free(builder->plan);
     free(builder->waiter);
-    free(builder->joiner);
     free(builder->past);
     free(builder->starts);
     free(builder->readers);
@@ -327,32 +321,6 @@ static void find_waits(struct strag_builder *builder, const struct strag_op *op,
     }
 }
 
-/* What is kept aside is needed until it is joined. */
-static void find_joins(struct strag_builder *builder, const struct strag_op *op)
-{
-    const size_t blocks = (size_t)builder->plan->bounds.blocks;
-    if (!builder->joiner)
-        builder->joiner = calloc(blocks, sizeof *builder->joiner);
-    if (!builder->joiner)
-        fail(builder, STRAG_ERR_MEMORY, NULL);
-    for (int b = op->first; builder->joiner && b < op->first + op->count; b++) {
-        if (builder->joiner[b])
-            add_wait(builder, builder->joiner[b] - 1);
-    }
-}
-
-/* It waits for what is kept aside for it, which is right before it. */
-static void note_join(struct strag_builder *builder, const struct strag_op *op, int32_t index)
-{
-    if (index == 0 || op[-1].kind != STRAG_RECV_HOLD || !builder->joiner) {
-        fail(builder, STRAG_ERR_ARGUMENT, "a recv_join without a recv_hold right before it");
-        return;
-    }
-    add_wait(builder, index - 1);
-    for (int b = op->first; b < op->first + op->count; b++)
-        builder->joiner[b] = index + 1;
-}
-
 /* Note that a run must be copied at the start, joining it to the range before it if it can. */
 static void add_copy(struct strag_builder *builder, int first)
 {
@@ -412,14 +380,8 @@ static void append(struct strag_builder *builder, const struct strag_op *made)
     *op = *made;
     split(builder, op->first);
     split(builder, op->first + op->count);
-    if (op->kind == STRAG_RECV_HOLD) {
-        find_joins(builder, op);
-    } else {
-        op->from_input = op->kind != STRAG_RECV && finds_input(builder, op);
-        find_waits(builder, op, plan->nops);
-        if (op->kind == STRAG_RECV_JOIN)
-            note_join(builder, op, plan->nops);
-    }
+    op->from_input = op->kind != STRAG_RECV && finds_input(builder, op);
+    find_waits(builder, op, plan->nops);
     plan->nops++;
 }
 
@@ -471,16 +433,6 @@ void strag_recv_reduce_right(struct strag_builder *builder, int round, int peer,
                              int count)
 {
     add(builder, STRAG_RECV_REDUCE, true, round, peer, first, count);
-}
-
-void strag_recv_hold(struct strag_builder *builder, int round, int peer, int first, int count)
-{
-    add(builder, STRAG_RECV_HOLD, false, round, peer, first, count);
-}
-
-void strag_recv_join(struct strag_builder *builder, int round, int peer, int first, int count)
-{
-    add(builder, STRAG_RECV_JOIN, false, round, peer, first, count);
 }
 
 void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first, int count)

@@ -9,12 +9,6 @@
  *     recv         what the peer sends replaces my value of the range
  *     recv_reduce  what the peer sends is reduced into my value of the range
  *
- * or, where three values have to be reduced in the same order by all who have one of them:
- *
- *     recv_hold    what the peer sends is kept aside, for the operation behind it
- *     recv_join    what the peer sends is the right operand of what is kept aside, and their sum
- *                  the left operand of my value of the range
- *
  * The list is in program order: run one after another, each send taking what is there at that
  * moment, the operations do the allreduce. An operation also lists the earlier ones it must really
  * wait for, so that an engine may run the others at the same time. The builder finds these by
@@ -23,10 +17,6 @@
  *     send and recv      may start when the operations they wait for are done
  *     recv_reduce        may receive (into temporary space) at any time; it reduces when the
  *                        operations it waits for are done
- *     recv_hold          has space for the whole range; it may start when the last recv_join there
- *                        is done
- *     recv_join          joins what comes with what is kept aside when that is there; it reduces
- *                        when the other operations that it waits for are done, too
  *
  * Where two operations share only a part of their range, the wait is for that part: an element may
  * travel on as soon as the earlier operation is done with that element.
@@ -34,8 +24,7 @@
  * Rules that `verify` proves of every plan, and that the engine relies on:
  *   - rounds never decrease along the list, and a message has the same round on both sides;
  *   - the i-th send of a to b is the i-th receive of b from a, with the same range;
- *   - waits point backwards;
- *   - a recv_hold has a recv_join of its range and round right behind it, from another peer.
+ *   - waits point backwards.
  *
  * A plan knows neither data type nor count: it is made once and run many times. Kinds of operations
  * and strag_plan_free are in strag.h.
@@ -48,12 +37,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/** Is each element of its message an operand of the receiver's? */
-static inline bool strag_kind_reduces(int kind)
-{
-    return kind >= STRAG_RECV_REDUCE;
-}
 
 struct strag_op {
     uint8_t kind;  /* enum strag_kind */
@@ -126,7 +109,7 @@ size_t strag_block_start(const struct strag_bounds *bounds, int block, size_t co
 /** What a range of blocks is of the vector, 0 .. 1. */
 double strag_block_fraction(const struct strag_bounds *bounds, int first, int count);
 
-/** "send", "recv", "recv_reduce", "recv_hold" or "recv_join". */
+/** "send", "recv" or "recv_reduce". */
 const char *strag_kind_name(enum strag_kind kind);
 
 /*
@@ -175,11 +158,6 @@ void strag_recv_reduce_right(struct strag_builder *builder, int round, int peer,
 /** As above for two ranks that reduce each other's value: the lower rank's is the left operand. */
 void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first,
                            int count);
-
-/** Two messages with the same range, one right behind the other: the first peer's value is the left
- * operand of the second one's, and their sum that of the rank's own value. */
-void strag_recv_hold(struct strag_builder *builder, int round, int peer, int first, int count);
-void strag_recv_join(struct strag_builder *builder, int round, int peer, int first, int count);
 
 /** A range that may run over the last block to block 0 again becomes one operation or two. */
 void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round, int peer,

@@ -147,12 +147,11 @@ static int read_kind(const struct reader *reader, json_t *object, struct strag_g
 {
     const char *kind = json_string_value(json_object_get(object, "kind"));
     op->kind = STRAG_SEND;
-    while (kind && op->kind <= STRAG_RECV_JOIN &&
+    while (kind && op->kind <= STRAG_RECV_REDUCE &&
            strcmp(kind, strag_kind_name((enum strag_kind)op->kind)) != 0)
         op->kind++;
-    if (!kind || op->kind > STRAG_RECV_JOIN)
-        return refuse(reader, "kind",
-                      "send, recv, recv_reduce, recv_hold or recv_join is accepted");
+    if (!kind || op->kind > STRAG_RECV_REDUCE)
+        return refuse(reader, "kind", "send, recv or recv_reduce is accepted");
     return STRAG_OK;
 }
 

@@ -83,8 +83,6 @@ static void measure(struct pass *pass, const struct strag_plan *plan)
 
 static const char *left_operand(const struct strag_op *op)
 {
-    if (op->kind == STRAG_RECV_JOIN)
-        return "held";
     if (op->kind != STRAG_RECV_REDUCE)
         return "-";
     return op->own_left ? "own" : "peer";

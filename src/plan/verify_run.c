@@ -127,12 +127,6 @@ static bool waits_done(const struct strag_proof *proof, int rank, int op)
     return blocking_wait(proof, rank, op, &alone) == STRAG_PROOF_NONE;
 }
 
-/* Does it receive into temporary space? */
-static bool needs_slot(const struct strag_op *op)
-{
-    return op->kind == STRAG_RECV_REDUCE || op->kind == STRAG_RECV_JOIN;
-}
-
 /* What keeps it from being posted, or STRAG_PROOF_NONE. One message to or from one peer has to be
  * done before the next is posted, since an engine may have room for a small part of a message only;
  * likewise one recv_reduce before the next, as if there was temporary space for one only. */
@@ -142,7 +136,7 @@ static int posting_blocker(const struct strag_proof *proof, int rank, int op)
     bool alone;
     if (!is_done(proof, rank, event->before_peer))
         return event->before_peer;
-    if (!needs_slot(&proof->plans[rank]->ops[op]))
+    if (proof->plans[rank]->ops[op].kind != STRAG_RECV_REDUCE)
         return blocking_wait(proof, rank, op, &alone);
     return is_done(proof, rank, event->before_slot) ? STRAG_PROOF_NONE : event->before_slot;
 }
@@ -164,7 +158,7 @@ static void order_rank(const struct strag_proof *proof, int rank, int32_t *last)
                                  ? slot
                                  : STRAG_PROOF_NONE;
         *peer = i;
-        if (needs_slot(op))
+        if (op->kind == STRAG_RECV_REDUCE)
             slot = i;
     }
     for (int i = 0; i < plan->nops; i++)
@@ -212,18 +206,19 @@ static void done(struct strag_proof *proof, int rank, int op)
         next_round(proof, rank);
 }
 
-/* An operation's expressions, one per block: left (op) right. */
-static int pair_up(struct strag_proof *proof, int rank, int op_index, const int32_t *left,
-                   const int32_t *right, int32_t *out)
+/* Reduce the values that came into what the rank holds. */
+static int reduce(struct strag_proof *proof, int rank, int op_index, const int32_t *values)
 {
     const struct strag_op *op = &proof->plans[rank]->ops[op_index];
-    int32_t last_left = -1, last_right = -1, last = -1;
+    int32_t *mine = proof->held + (size_t)rank * (size_t)proof->blocks + op->first;
+    int32_t last_own = -1, last_in = -1, last = -1;
     for (int b = 0; b < op->count; b++) {
-        int32_t l = left[b], r = right[b];
-        if (l != last_left || r != last_right) {
-            last = strag_expression_pair(proof->table, l, r);
-            last_left = l;
-            last_right = r;
+        const int32_t own = mine[b], in = values[b];
+        if (own != last_own || in != last_in) {
+            last = op->own_left ? strag_expression_pair(proof->table, own, in)
+                                : strag_expression_pair(proof->table, in, own);
+            last_own = own;
+            last_in = in;
         }
         if (last == STRAG_EXPRESSION_MEMORY)
             return strag_proof_stopped(proof->effort, proof->err);
@@ -231,22 +226,11 @@ static int pair_up(struct strag_proof *proof, int rank, int op_index, const int3
             return strag_fail(proof->err, STRAG_ERR_FALSE,
                               "rank %d, round %d, block %d: rank %d's contribution comes twice",
                               rank, op->round, op->first + b,
-                              strag_expression_common(proof->table, l, r));
-        out[b] = last;
+                              strag_expression_common(proof->table, own, in));
+        mine[b] = last;
     }
+    done(proof, rank, op_index);
     return STRAG_OK;
-}
-
-/* Reduce the values that came into what the rank holds. */
-static int reduce(struct strag_proof *proof, int rank, int op_index, const int32_t *values)
-{
-    const struct strag_op *op = &proof->plans[rank]->ops[op_index];
-    int32_t *mine = proof->held + (size_t)rank * (size_t)proof->blocks + op->first;
-    int status = op->own_left ? pair_up(proof, rank, op_index, mine, values, mine)
-                              : pair_up(proof, rank, op_index, values, mine, mine);
-    if (status == STRAG_OK)
-        done(proof, rank, op_index);
-    return status;
 }
 
 /* Keep the values of a message. */
@@ -259,18 +243,6 @@ static int keep(struct strag_proof *proof, struct strag_proof_event *event, cons
         return strag_proof_stopped(proof->effort, proof->err);
     memcpy(event->values, values, size);
     return STRAG_OK;
-}
-
-/* What was kept aside takes in what comes, and there it may stay: there is space for all of it. */
-static int join(struct strag_proof *proof, int rank, int op, const int32_t *values)
-{
-    struct strag_proof_event *held = &proof->events[rank][op - 1],
-                             *event = &proof->events[rank][op];
-    event->values = held->values;
-    held->values = NULL;
-    event->progress = ARRIVED;
-    wake(proof, rank, op);
-    return pair_up(proof, rank, op, event->values, values, event->values);
 }
 
 /* Are two ranks about to swap the same range, each to reduce what comes? Then their messages move
@@ -322,14 +294,6 @@ static int deliver(struct strag_proof *proof, int from, int send, int to, int re
     if (op->kind == STRAG_RECV) {
         memcpy(proof->held + (size_t)to * blocks + op->first, values, size);
         done(proof, to, recv);
-    } else if (op->kind == STRAG_RECV_HOLD) {
-        status = keep(proof, event, values, size);
-        done(proof, to, recv);
-    } else if (op->kind == STRAG_RECV_JOIN && !is_done(proof, to, recv - 1)) {
-        watch(proof, to, recv, recv - 1);
-        return STRAG_OK;
-    } else if (op->kind == STRAG_RECV_JOIN) {
-        status = join(proof, to, recv, values);
     } else if (waits_done(proof, to, recv)) {
         status = reduce(proof, to, recv, values);
     } else if (!swaps(proof, from, send, to, recv)) {

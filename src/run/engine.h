@@ -23,7 +23,7 @@
  * operation of the plan, `depth` messages in flight per operation that can be active at once, and
  * per call one temporary buffer of `slots` segments for every lane (a segment has at least one
  * element). A lane needs none where its transport lets messages be read in place: they are reduced
- * from where they arrived. A plan that keeps messages aside (recv_hold) takes a vector more.
+ * from where they arrived.
  *
  * Why it cannot hang where verify proved progress: a send or recv whose waits are done is posted as
  * soon as its round is the lowest unfinished one, since `depth` holds for every active operation by

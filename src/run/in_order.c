@@ -44,7 +44,6 @@ static int order_round(struct strag_in_order *run, int begin)
         run->order[placed++] = end;
     }
     for (int i = begin; i < end; i++) {
-        run->possible = run->possible && plan->ops[i].kind != STRAG_RECV_HOLD; /* no space */
         if (plan->ops[i].kind != STRAG_SEND)
             run->order[placed++] = i;
     }

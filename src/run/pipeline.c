@@ -10,9 +10,7 @@
  *
  * `done` moves only in order, so whether an element of an earlier operation is finished is one
  * comparison. A segment is retired when it is the oldest of its operation and has arrived; a
- * recv_reduce then also reduces it, if the elements it writes are free. A recv_join first reduces
- * it into what the recv_hold before it has received, which needs no more than that this is there:
- * its space is given back, and what is joined lies in a vector of its own.
+ * recv_reduce then also reduces it, if the elements it writes are free.
  *
  * Completions only mark segments. Everything else happens in one pass over the active operations,
  * which is repeated until nothing changes.
@@ -41,7 +39,7 @@ struct segment {
     struct strag_pipeline *pipeline;
     struct segment *next; /* younger segment of the same operation, or next free one */
     size_t first, count;  /* elements of the vector */
-    int slot;             /* recv_reduce, recv_join: where it is received, or NONE */
+    int slot;             /* recv_reduce: where it is received, or NONE */
     enum segment_state state;
     uint64_t ticket; /* REDUCING: the reducer's */
 };
@@ -49,8 +47,7 @@ struct segment {
 /* An active operation. Elements are counted from the start of the vector. */
 struct run {
     size_t begin, done, posted, end;
-    size_t joined; /* recv_join: so far what came is joined with what was kept aside */
-    size_t step;   /* elements of a segment; the last may be shorter */
+    size_t step; /* elements of a segment; the last may be shorter */
     struct segment *oldest, *youngest;
     int flying;   /* segments in the queue */
     uint8_t lane; /* index */
@@ -71,7 +68,6 @@ struct lane {
 
 struct strag_pipeline {
     const struct strag_plan *plan;
-    bool holds;             /* the plan has a recv_hold */
     const int32_t *content; /* per operation: as in struct strag_transfer */
     int32_t *before;        /* per operation: the one before it to or from the same peer, or NONE */
     struct run *runs;
@@ -87,17 +83,10 @@ struct strag_pipeline {
     int reducing; /* reductions that the reducer has not finished */
     int status;   /* the first error */
     char *space;  /* temporary */
-    size_t held;  /* where in it is room for a vector: what is kept aside */
     struct lane lanes[STRAG_LANES];
     int *free_slots; /* of all lanes */
     int slots_room;
 };
-
-/* Does an operation's message go to temporary space? */
-static bool needs_slot(const struct strag_op *op)
-{
-    return op->kind == STRAG_RECV_REDUCE || op->kind == STRAG_RECV_JOIN;
-}
 
 /* ---- Making a pipeline ---- */
 
@@ -140,7 +129,6 @@ static void link_peers(struct strag_pipeline *pipeline, int32_t *last)
         int32_t *slot = &last[2 * op->peer + (op->kind == STRAG_SEND)];
         pipeline->before[i] = *slot;
         *slot = i;
-        pipeline->holds = pipeline->holds || op->kind == STRAG_RECV_HOLD;
     }
 }
 
@@ -215,12 +203,6 @@ static char *slot_address(const struct strag_pipeline *pipeline, const struct ru
     return at(pipeline, pipeline->space, lane->offset + (size_t)slot * lane->slot_elements);
 }
 
-/* Where what is kept aside for an element is. */
-static char *held_address(const struct strag_pipeline *pipeline, size_t element)
-{
-    return at(pipeline, pipeline->space, pipeline->held + element);
-}
-
 /* ---- Segments ---- */
 
 /* A message that arrived in place is not needed any more. */
@@ -248,20 +230,15 @@ static struct segment *take_segment(struct strag_pipeline *pipeline, struct run 
     return segment;
 }
 
-/* More elements are finished. */
-static void finish(struct strag_pipeline *pipeline, struct run *run, size_t count)
+/* The oldest segment is finished: it is not needed any more, nor its temporary space. */
+static void retire(struct strag_pipeline *pipeline, int index)
 {
-    const int index = (int)(run - pipeline->runs);
-    run->done += count;
+    struct run *run = &pipeline->runs[index];
+    struct segment *segment = run->oldest;
+    run->done += segment->count;
     if (pipeline->call->trace && run->done == run->end)
         strag_trace_ended(pipeline->call->trace, &pipeline->plan->ops[index], index,
                           run->end - run->begin);
-}
-
-/* The oldest segment is not needed any more, nor its temporary space. */
-static void drop(struct strag_pipeline *pipeline, struct run *run)
-{
-    struct segment *segment = run->oldest;
     run->oldest = segment->next;
     if (!run->oldest)
         run->youngest = NULL;
@@ -272,13 +249,6 @@ static void drop(struct strag_pipeline *pipeline, struct run *run)
         lane->free[lane->nfree++] = segment->slot;
     segment->next = pipeline->free;
     pipeline->free = segment;
-}
-
-/* The oldest segment is finished. */
-static void retire(struct strag_pipeline *pipeline, struct run *run)
-{
-    finish(pipeline, run, run->oldest->count);
-    drop(pipeline, run);
 }
 
 /* Are the elements [first, end) of the operation free of all it must wait for? */
@@ -348,75 +318,18 @@ static void reduce_arrived(struct strag_pipeline *pipeline, int index)
     }
 }
 
-/* Reduce, and wait for the reducer: what is joined is short, or seldom. @return whether it is done
- */
-static bool reduce_now(struct strag_pipeline *pipeline, char *out, const char *left,
-                       const char *right, size_t elements)
-{
-    struct strag_reducer *reducer = pipeline->call->reducer;
-    uint64_t ticket;
-    int status = reducer->reduce(reducer, out, left, right, elements, &ticket);
-    while (status == STRAG_PENDING)
-        status = reducer->test(reducer, ticket);
-    note_status(pipeline, status);
-    return status == STRAG_OK;
-}
-
-/* Join what has arrived with what was kept aside. That waits for nothing else: neither space nor
- * messages in flight are taken up until the rank's own values are free. @return whether there was
- * something */
-static bool join_arrived(struct strag_pipeline *pipeline, int index)
-{
-    struct run *run = &pipeline->runs[index];
-    bool joined = false;
-    while (run->oldest && run->oldest->state == HERE && pipeline->status == STRAG_OK &&
-           run[-1].done >= run->joined + run->oldest->count) {
-        const struct segment *segment = run->oldest;
-        char *held = held_address(pipeline, segment->first);
-        if (!reduce_now(pipeline, held, held, message_of(pipeline, run, segment), segment->count))
-            break;
-        run->joined += segment->count;
-        drop(pipeline, run);
-        joined = true;
-    }
-    return joined;
-}
-
-/* Reduce with the rank's own values what is joined. @return whether there was something */
-static bool add_joined(struct strag_pipeline *pipeline, int index)
-{
-    const struct strag_op *op = &pipeline->plan->ops[index];
-    struct run *run = &pipeline->runs[index];
-    bool added = false;
-    while (run->done < run->joined && pipeline->status == STRAG_OK) {
-        const size_t left = run->joined - run->done, count = left < run->step ? left : run->step;
-        if (!waits_done(pipeline, index, run->done, run->done + count) ||
-            !reduce_now(pipeline, at(pipeline, pipeline->call->output, run->done),
-                        held_address(pipeline, run->done), own_values(pipeline, op, run->done),
-                        count))
-            break;
-        finish(pipeline, run, count);
-        added = true;
-    }
-    return added;
-}
-
 /* Retire what can be retired. @return whether there was something */
 static bool retire_finished(struct strag_pipeline *pipeline, int index)
 {
     struct run *run = &pipeline->runs[index];
     enum segment_state last = HERE;
     bool changed = false;
-    if (pipeline->plan->ops[index].kind == STRAG_RECV_JOIN) {
-        changed = join_arrived(pipeline, index);
-        return add_joined(pipeline, index) || changed;
-    }
     if (pipeline->plan->ops[index].kind == STRAG_RECV_REDUCE) {
         reduce_arrived(pipeline, index);
         last = REDUCED;
     }
     while (run->oldest && run->oldest->state == last && pipeline->status == STRAG_OK) {
-        retire(pipeline, run);
+        retire(pipeline, index);
         changed = true;
     }
     return changed;
@@ -437,9 +350,7 @@ static int hand_over(struct strag_pipeline *pipeline, int index, struct segment 
         return transport->send(transport, transfer, op->peer,
                                own_values(pipeline, op, segment->first), segment->count);
     }
-    if (op->kind == STRAG_RECV_HOLD)
-        where = held_address(pipeline, segment->first);
-    if (needs_slot(op)) {
+    if (op->kind == STRAG_RECV_REDUCE) {
         if (lane->in_place)
             return transport->recv_in_place(transport, transfer, op->peer, segment->count);
         segment->slot = lane->free[--lane->nfree];
@@ -457,7 +368,7 @@ static bool post(struct strag_pipeline *pipeline, int index)
     size_t left = run->end - run->posted;
     size_t count = left < run->step ? left : run->step;
 
-    if (needs_slot(op)) {
+    if (op->kind == STRAG_RECV_REDUCE) {
         if (!lane->in_place && (lane->kept_back || lane->nfree == 0))
             return false;
     } else if (!waits_done(pipeline, index, run->posted, run->posted + count)) {
@@ -499,8 +410,7 @@ static void activate(struct strag_pipeline *pipeline, int index)
     size_t end = strag_block_start(bounds, op->first + op->count, pipeline->call->count);
     uint8_t lane = pipeline->call->lane_of ? pipeline->call->lane_of[op->peer] : 0;
     size_t length = end - begin, longest = pipeline->call->lanes[lane].segment;
-    *run = (struct run){
-        .begin = begin, .done = begin, .posted = begin, .joined = begin, .end = end, .lane = lane};
+    *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end, .lane = lane};
     /* An operation without elements posts nothing: the order of messages skips it. */
     int before = pipeline->before[index];
     if (before != NONE && pipeline->runs[before].begin == pipeline->runs[before].end)
@@ -555,7 +465,8 @@ static bool pass_receives(struct strag_pipeline *pipeline)
         if (pipeline->plan->ops[i].kind == STRAG_SEND)
             continue;
         changed |= post_all(pipeline, i);
-        if (needs_slot(&pipeline->plan->ops[i]) && run->posted < run->end && run->flying == 0)
+        if (pipeline->plan->ops[i].kind == STRAG_RECV_REDUCE && run->posted < run->end &&
+            run->flying == 0)
             pipeline->lanes[run->lane].kept_back = true;
     }
     return changed;
@@ -597,8 +508,7 @@ static void stop(struct strag_pipeline *pipeline)
         struct strag_transport *transport = pipeline->lanes[run->lane].transport;
         for (struct segment *s = run->oldest; s; s = s->next) {
             if (s->state == FLYING)
-                lost |= transport->cancel(transport, &s->transfer) != STRAG_OK &&
-                        (s->slot != NONE || pipeline->plan->ops[i].kind == STRAG_RECV_HOLD);
+                lost |= transport->cancel(transport, &s->transfer) != STRAG_OK && s->slot != NONE;
             while (s->state == REDUCING && reducer->test(reducer, s->ticket) == STRAG_PENDING)
                 ;
             release(pipeline, run, s);
@@ -617,7 +527,7 @@ static void find_uses(const struct strag_pipeline *pipeline, bool *uses)
     const struct strag_plan *plan = pipeline->plan;
     const uint8_t *lane_of = pipeline->call->lane_of;
     for (int i = 0; i < plan->nops && pipeline->call->count > 0; i++) {
-        if (needs_slot(&plan->ops[i]))
+        if (plan->ops[i].kind == STRAG_RECV_REDUCE)
             uses[lane_of ? lane_of[plan->ops[i].peer] : 0] = true;
     }
 }
@@ -677,9 +587,6 @@ static int prepare_space(struct strag_pipeline *pipeline)
         if (uses[l] && !lane->in_place)
             elements += lane->slot_elements * (size_t)wanted->slots;
     }
-    pipeline->held = elements;
-    if (pipeline->holds && call->count > 0)
-        elements += call->count + call->gap;
     if (elements)
         pipeline->space = call->reducer->allocate(call->reducer, elements);
     return elements && !pipeline->space ? STRAG_ERR_MEMORY : STRAG_OK;

@@ -50,7 +50,7 @@ def check_form(plan, name, n):
         for place, op in enumerate(rank["ops"]):
             need([m for m in op if m != "own_left"] == members, "members", list(op))
             need(op["id"] == place, "id", op["id"], "at", place)
-            need(op["kind"] in ("send", "recv", "recv_reduce", "recv_hold", "recv_join"), op["kind"])
+            need(op["kind"] in ("send", "recv", "recv_reduce"), op["kind"])
             need(op.get("own_left", True) is True, "own_left is there only where it is true")
             need("own_left" not in op or op["kind"] == "recv_reduce", "own_left in", op["kind"])
             need(0 <= op["peer"] < n and op["peer"] != rank["rank"], "peer", op["peer"])
@@ -116,7 +116,7 @@ def run(plan, inputs, count, ready_of):
             keys.append((*way, seen.get(way, 0)))
             seen[way] = seen.get(way, 0) + 1
         numbered.append(keys)
-    mail, held, done = {}, {}, [set() for _ in range(n)]
+    mail, done = {}, [set() for _ in range(n)]
 
     def perform(r, i):
         op = plan["ranks"][r]["ops"][i]
@@ -130,13 +130,6 @@ def run(plan, inputs, count, ready_of):
             first, blocks, round_, data = mail.pop(key)
             need((first, blocks, round_) == (op["first"], op["count"], op["round"]),
                  "message", key, "does not match")
-            if op["kind"] == "recv_hold":
-                held[r, i] = data
-                done[r].add(i)
-                return True
-            if op["kind"] == "recv_join":
-                data = [reduce({}, new, old) for old, new in zip(held[r, i - 1], data)]
-                data = [reduce({}, own, new) for own, new in zip(values[r][low:high], data)]
             if op["kind"] == "recv_reduce":
                 data = [reduce(op, own, new) for own, new in zip(values[r][low:high], data)]
             values[r][low:high] = data

@@ -5,7 +5,7 @@ set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
-names='recursive-doubling circulant recursive-halving ring swing-latency swing bine bine-latency bucket trivance trivance-latency torus-halving torus-doubling hamiltonian flexreduce
+names='recursive-doubling circulant recursive-halving ring swing-latency swing bine bine-latency bucket torus-halving torus-doubling hamiltonian flexreduce
 flexreduce-pipelined flexreduce-direct hierarchical-doubling blueconnect leaders direct straggler-pipeline stragglar
 broadcast-after optcc weighted '
 names=${names//$'\n'/ }

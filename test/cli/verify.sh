@@ -12,7 +12,6 @@ set -eu
 # shellcheck disable=SC2016
 expected='
 function ceil_log2(n,   q) { for (q = 0; 2 ^ q < n; q++); return q }
-function ceil_log3(n,   q) { for (q = 0; 3 ^ q < n; q++); return q }
 {
     n = substr($3, 3) + 0; up = ceil_log2(n); log2p = 2 ^ up == n ? up : up - 1; p = 2 ^ log2p
     extra = n - p; fold = extra > 0
@@ -27,11 +26,6 @@ function ceil_log3(n,   q) { for (q = 0; 3 ^ q < n; q++); return q }
             }
         }
         most = 2 * (n - 1) / n; total = 2 * (n - 1); reduce = (n - 1) / n
-    } else if (kind == "threes") {
-        blocks = n; rounds = 2 * ceil_log3(n)
-        most = 2 * (n - 1) / n; total = 2 * (n - 1); reduce = (n - 1) / n
-    } else if (kind == "whole threes") {
-        blocks = 1; rounds = ceil_log3(n); most = reduce = 2 * rounds; total = n * most
     } else if (kind == "doubling") {
         blocks = 1; rounds = log2p + 2 * fold
         most = log2p + fold; total = p * log2p + 2 * extra; reduce = log2p + fold
@@ -72,8 +66,6 @@ formulas doubling $all recursive-doubling bine-latency torus-doubling hierarchic
 formulas halving $all recursive-halving bine torus-halving
 formulas 'few rounds' $all circulant swing
 formulas 'some halve' $all swing-latency
-formulas threes 1,3,9,27,81,243 trivance # other numbers: test_trivance.c
-formulas 'whole threes' 1,3,9,27,81,243 trivance-latency
 # Swing in fewer blocks: of 2^q ranks' steps so many quarters halve.
 for steps in 2 3 4 5 6 7 8 10; do
     for quarters in 1 2 3; do

@@ -546,60 +546,12 @@ static void failures(void **state)
     assert_true(failed > 0 || cases < 20);
 }
 
-/* What is kept aside and joined in host memory is reduced there at once, also where an element's
- * data does not begin at its origin: the first one's origin is before the space, or the last one's
- * behind it. */
-static void joined_on_the_host(void **state)
-{
-    enum { ELEMENTS = 4 };
-    struct rng rng = {support_seed("test_staging")};
-    (void)state;
-    open_all(&rng);
-    void *memory = gpu_allocate(&gpu, 0, GPU_DEVICE, EXTENT);
-    struct strag_cuda_location place;
-    struct strag_error err = {""};
-    cuda->locate(memory, &place);
-    struct strag_cuda_device *device = cuda->device(&place, &err);
-    assert_non_null(device);
-    for (ptrdiff_t true_lb = -2 * EXTENT; true_lb <= 2 * EXTENT; true_lb += EXTENT) {
-        struct host_reducer host = {
-            .super = {.reduce = host_reduce}, .extent = EXTENT, .true_lb = true_lb};
-        const struct strag_staging_options options = {
-            .cuda = cuda,
-            .device = device,
-            .span = {EXTENT, true_lb, sizeof(float), true},
-            .host = &host.super,
-        };
-        struct strag_staging *staging = strag_staging_create(&options);
-        assert_non_null(staging);
-        struct strag_reducer *reducer = strag_staging_reducer(staging);
-        char *space = reducer->allocate(reducer, ELEMENTS);
-        assert_non_null(space);
-        for (int e = 0; e < ELEMENTS; e++) {
-            char *origin = space + e * EXTENT;
-            const float value = 2;
-            uint64_t ticket;
-            memcpy(origin + true_lb, &value, sizeof value);
-            assert_int_equal(reducer->reduce(reducer, origin, origin, origin, 1, &ticket),
-                             STRAG_OK);
-            float sum;
-            memcpy(&sum, origin + true_lb, sizeof sum);
-            assert_true(sum == 4.5f);
-        }
-        reducer->release(reducer, space, 0);
-        strag_staging_free(staging);
-    }
-    gpu_free(&gpu, 0, GPU_DEVICE, memory);
-    close_all();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_on_the_host),
         cmocka_unit_test(bounded_space),
         cmocka_unit_test(failures),
-        cmocka_unit_test(joined_on_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

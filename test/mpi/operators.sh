@@ -8,7 +8,7 @@ set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 
 # In these several ranks compute the same sums; the others have each from one rank.
-redundant=recursive-doubling,swing-latency,bine-latency,trivance-latency
+redundant=recursive-doubling,swing-latency,bine-latency
 
 find_ways
 for way in "${ways[@]}"; do

@@ -81,15 +81,6 @@ run 3 --mca coll_strag_trace "$folder/t.json" "$programs/report" --calls 30 --la
 check t 3 30 0 'kinds["operation"] == 0'
 lines 0 '^strag: '
 
-# What is kept aside and joined with another message, by the pipeline and in order.
-"$STRAG" plan trivance-latency -n 3 --format json > "$plan"
-for bytes in 64 300000; do
-    run 3 --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_plan "$plan" \
-        --mca coll_strag_trace "$folder/t.json" "$programs/report" --calls 10 --bytes "$bytes"
-    check t 3 10 -1 'kinds["operation"] == 10 * 12' \
-        '{event["name"].split()[0] for event in events} >= {"send", "reduce", "hold", "join"}'
-done
-
 # Nonblocking calls, too; one file for each communicator.
 run 4 --mca coll strag --mca coll_strag_trace "$folder/%c.json" "$programs/report" --mode kinds
 check all-kinds 4 10 -1 'whole[0] == 0'

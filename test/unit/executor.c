@@ -48,16 +48,10 @@ static bool op_is_well_formed(const struct strag_plan *plan, int index)
 {
     const struct strag_op *op = &plan->ops[index];
     int64_t end = (int64_t)op->first + op->count;
-    if (op->kind > STRAG_RECV_JOIN || op->first < 0 || op->count < 1 || end > plan->bounds.blocks ||
-        op->peer < 0 || op->peer >= plan->n || op->peer == plan->rank)
+    if (op->kind > STRAG_RECV_REDUCE || op->first < 0 || op->count < 1 ||
+        end > plan->bounds.blocks || op->peer < 0 || op->peer >= plan->n || op->peer == plan->rank)
         return false;
     if (op->round < (index ? op[-1].round : 0) || op->after > op[1].after)
-        return false;
-    if (op->kind == STRAG_RECV_HOLD &&
-        (index + 1 == plan->nops || op[1].kind != STRAG_RECV_JOIN || op[1].first != op->first ||
-         op[1].count != op->count || op[1].round != op->round || op[1].peer == op->peer))
-        return false;
-    if (op->kind == STRAG_RECV_JOIN && (index == 0 || op[-1].kind != STRAG_RECV_HOLD))
         return false;
     int length;
     const int32_t *after = strag_plan_after(plan, index, &length);
@@ -137,11 +131,6 @@ static bool waits_over(const struct run *run, int rank, int index)
     return true;
 }
 
-static bool needs_slot(const struct strag_op *op)
-{
-    return op->kind == STRAG_RECV_REDUCE || op->kind == STRAG_RECV_JOIN;
-}
-
 static bool may_post(const struct run *run, int rank, int index)
 {
     const struct strag_op *ops = run->plans[rank]->ops, *op = &ops[index];
@@ -150,12 +139,12 @@ static bool may_post(const struct run *run, int rank, int index)
         bool same_way = (ops[i].kind == STRAG_SEND) == (op->kind == STRAG_SEND);
         if (same_way && ops[i].peer == op->peer && stage == NOT_POSTED)
             return false;
-        bool both_reduce = needs_slot(op) && needs_slot(&ops[i]);
+        bool both_reduce = op->kind == STRAG_RECV_REDUCE && ops[i].kind == STRAG_RECV_REDUCE;
         if (run->schedule == STRICT && stage != FINISHED &&
             (ops[i].round < op->round || both_reduce))
             return false;
     }
-    return needs_slot(op) || waits_over(run, rank, index);
+    return op->kind == STRAG_RECV_REDUCE || waits_over(run, rank, index);
 }
 
 static struct value *copy_of(const struct value *values, int count)
@@ -179,8 +168,6 @@ static void reduce(struct run *run, int rank, int index)
     struct item *item = &run->items[rank][index];
     const struct value *own = values_of(run, rank, op->from_input) + op->first;
     struct value *out = values_of(run, rank, false) + op->first;
-    for (int b = 0; op->kind == STRAG_RECV_JOIN && b < op->count; b++)
-        item->values[b] = reduced(item[-1].values[b], item->values[b]);
     for (int b = 0; b < op->count; b++)
         out[b] = op->own_left ? reduced(own[b], item->values[b]) : reduced(item->values[b], own[b]);
     item->stage = FINISHED;
@@ -199,7 +186,7 @@ static void deliver(struct run *run, int rank, int index)
         recv->stage = FINISHED;
     } else {
         recv->values = copy_of(values, op->count);
-        recv->stage = op->kind == STRAG_RECV_HOLD ? FINISHED : ARRIVED;
+        recv->stage = ARRIVED;
     }
 }
 

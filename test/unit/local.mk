@@ -81,7 +81,6 @@ unit_tests = \
 	test/unit/test_torus_doubling \
 	test/unit/test_trace \
 	test/unit/test_trials \
-	test/unit/test_trivance \
 	test/unit/test_verify \
 	test/unit/test_weighted \
 	test/unit/test_written
@@ -432,10 +431,6 @@ test_unit_test_torus_doubling_SOURCES = test/unit/test_torus_doubling.c
 test_unit_test_torus_doubling_CPPFLAGS = $(unit_cppflags)
 test_unit_test_torus_doubling_LDFLAGS = $(unit_ldflags)
 test_unit_test_torus_doubling_LDADD = $(unit_libs)
-test_unit_test_trivance_SOURCES = test/unit/test_trivance.c
-test_unit_test_trivance_CPPFLAGS = $(unit_cppflags)
-test_unit_test_trivance_LDFLAGS = $(unit_ldflags)
-test_unit_test_trivance_LDADD = $(unit_libs)
 test_unit_test_verify_SOURCES = test/unit/test_verify.c
 test_unit_test_verify_CPPFLAGS = $(unit_cppflags)
 test_unit_test_verify_LDFLAGS = $(unit_ldflags)

@@ -320,7 +320,7 @@ static void every_reduction_fails(void **state)
 static bool reduces(const struct strag_plan *plan)
 {
     for (int op = 0; op < plan->nops; op++) {
-        if (strag_kind_reduces(plan->ops[op].kind))
+        if (plan->ops[op].kind == STRAG_RECV_REDUCE)
             return true;
     }
     return false;

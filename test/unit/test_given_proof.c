@@ -68,15 +68,14 @@ static void make_direct(struct made *made)
     }
 }
 
-/* Of each chunk two ranks add up all values, in different orders, so that their bits differ; one of
- * them keeps a value aside. */
+/* Of each chunk two ranks add up all values, in different orders, so that their bits differ. */
 static void make_two_sums(struct made *made)
 {
     add(made, STRAG_SEND, 1, 0, 0, 0, 0);
     add(made, STRAG_SEND, -1, -1, 0, 0, 0);
     add(made, STRAG_RECV_REDUCE, -1, -1, 0, 0, 0); /* 0 + 1 */
-    add(made, STRAG_RECV_HOLD, 1, 0, 0, 0, 0);
-    add(made, STRAG_RECV_JOIN, 2, 0, 0, 0, 0); /* (1 + 2) + 0 */
+    add(made, STRAG_RECV_REDUCE, 1, 0, 0, 0, 0);
+    add(made, STRAG_RECV_REDUCE, 2, 0, 0, 0, 0); /* 2 + (1 + 0) */
     add(made, STRAG_SEND, -2, -2, 0, 0, 0);
     int round = 0;
     for (int far = 2; far < made->n; far++) {

@@ -91,7 +91,7 @@ static bool change_round(struct strag_plan *plan, struct rng *rng)
 static bool change_kind(struct strag_plan *plan, struct rng *rng)
 {
     struct strag_op *op = &plan->ops[random_op(plan, rng)];
-    op->kind = (uint8_t)((op->kind + 1 + rng_below(rng, 5)) % 6);
+    op->kind = (uint8_t)((op->kind + 1 + rng_below(rng, 3)) % 4);
     return op->kind <= STRAG_RECV_REDUCE || rng_one_in(rng, 2);
 }
 

@@ -196,8 +196,7 @@ static bool was_written(const struct strag_plan *plan, int op, int block)
 {
     for (int i = 0; i < op; i++) {
         const struct strag_op *o = &plan->ops[i];
-        if (o->kind != STRAG_SEND && o->kind != STRAG_RECV_HOLD && block >= o->first &&
-            block < o->first + o->count)
+        if (o->kind != STRAG_SEND && block >= o->first && block < o->first + o->count)
             return true;
     }
     return false;
@@ -213,39 +212,19 @@ static bool is_copied(const struct strag_plan *plan, int block)
     return false;
 }
 
-/* Is a recv_join the last one before `op` for some block of both? */
-static bool is_last_join(const struct strag_plan *plan, int op, int join)
-{
-    const struct strag_op *ops = plan->ops;
-    for (int b = ops[op].first; b < ops[op].first + ops[op].count; b++) {
-        int last = op - 1;
-        while (last > join && (ops[last].kind != STRAG_RECV_JOIN || b < ops[last].first ||
-                               b >= ops[last].first + ops[last].count))
-            last--;
-        if (last == join && b >= ops[join].first && b < ops[join].first + ops[join].count)
-            return true;
-    }
-    return false;
-}
-
 /* Must `op` wait for the earlier operation `other`? Said once more, slowly: for some block that
  * both touch, nobody wrote in between, and one of them writes; but a writer need not wait for the
  * writer before when somebody read in between. */
 static bool must_wait(const struct strag_plan *plan, int op, int other)
 {
     const struct strag_op *a = &plan->ops[other], *b = &plan->ops[op];
-    if (b->kind == STRAG_RECV_HOLD) /* which touches no block: what is aside is to be joined */
-        return a->kind == STRAG_RECV_JOIN && is_last_join(plan, op, other);
-    if (a->kind == STRAG_RECV_HOLD)
-        return b->kind == STRAG_RECV_JOIN && other == op - 1;
     if (a->kind == STRAG_SEND && b->kind == STRAG_SEND)
         return false;
     for (int block = b->first; block < b->first + b->count; block++) {
         bool needed = block >= a->first && block < a->first + a->count;
         for (int i = other + 1; needed && i < op; i++) {
             const struct strag_op *o = &plan->ops[i];
-            bool touches =
-                block >= o->first && block < o->first + o->count && o->kind != STRAG_RECV_HOLD;
+            bool touches = block >= o->first && block < o->first + o->count;
             bool covers = o->kind != STRAG_SEND || (a->kind != STRAG_SEND && b->kind != STRAG_SEND);
             needed = !(touches && covers);
         }
@@ -275,7 +254,7 @@ static void check_plan(const struct strag_plan *plan)
             written += was_written(plan, op, block);
             copied += !was_written(plan, op, block) && is_copied(plan, block);
         }
-        if (o->kind == STRAG_RECV || o->kind == STRAG_RECV_HOLD)
+        if (o->kind == STRAG_RECV)
             assert_false(o->from_input);
         else if (o->from_input)
             assert_int_equal(written, 0);
@@ -565,8 +544,6 @@ static void words(void **state)
     assert_string_equal(strag_kind_name(STRAG_SEND), "send");
     assert_string_equal(strag_kind_name(STRAG_RECV), "recv");
     assert_string_equal(strag_kind_name(STRAG_RECV_REDUCE), "recv_reduce");
-    assert_string_equal(strag_kind_name(STRAG_RECV_HOLD), "recv_hold");
-    assert_string_equal(strag_kind_name(STRAG_RECV_JOIN), "recv_join");
     for (int status = STRAG_ERR_IO - 1; status <= STRAG_PENDING + 1; status++)
         assert_true(strlen(strag_status_text(status)) > 3);
 

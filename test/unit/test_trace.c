@@ -115,14 +115,13 @@ static void json_is_exact(void **state)
 /* What is written of an operation of each kind. */
 static void all_kinds_have_words(void **state)
 {
-    static const char *const names[] = {"send to 3", "recv from 3", "reduce from 3", "hold from 3",
-                                        "join from 3"};
+    static const char *const names[] = {"send to 3", "recv from 3", "reduce from 3"};
     struct strag_trace_event events[] = {call_event(1, 3),
                                          {1.5, 2, 32, 9, 3, 0, STRAG_SEND, 0, {0}}};
     struct strag_trace_rank rank = {"", events, 2};
     const struct strag_trace_job job = {"x", &rank, 1, outcomes};
     (void)state;
-    for (int kind = STRAG_SEND; kind <= STRAG_RECV_JOIN; kind++) {
+    for (int kind = STRAG_SEND; kind <= STRAG_RECV_REDUCE; kind++) {
         events[1].kind = (uint8_t)kind;
         char *text = written(&job);
         assert_non_null(strstr(text, names[kind]));
@@ -143,9 +142,15 @@ static void threads_do_not_overlap(void **state)
         double end_of[200];
         for (int e = 0; e < EVENTS; e++) {
             const double begin = (double)rng_below(&rng, 1000);
-            events[e] = (struct strag_trace_event){
-                begin, begin + (double)rng_below(&rng, 100),          1, 0,  0,
-                0,     (uint8_t)rng_below(&rng, STRAG_RECV_JOIN + 1), 0, {0}};
+            events[e] = (struct strag_trace_event){begin,
+                                                   begin + (double)rng_below(&rng, 100),
+                                                   1,
+                                                   0,
+                                                   0,
+                                                   0,
+                                                   (uint8_t)rng_below(&rng, STRAG_RECV_REDUCE + 1),
+                                                   0,
+                                                   {0}};
         }
         for (int t = 0; t < 200; t++)
             end_of[t] = -1;

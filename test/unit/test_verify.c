@@ -102,8 +102,6 @@ static void all_algorithms_hold_what_they_promise(void **state)
             continue; /* test_straggler.c */
         if (strncmp(strag_algorithms[a]->name, "swing-", 6) == 0)
             continue; /* test_swing.c */
-        if (strncmp(strag_algorithms[a]->name, "trivance", 8) == 0)
-            continue; /* test_trivance.c */
         for (int n = 1; n <= 64; n++)
             check_measure(strag_algorithms[a], n);
         check_measure(strag_algorithms[a], 127);

@@ -369,14 +369,6 @@ static int watched_cancel(struct strag_transport *transport, struct strag_transf
 
 /* ---- Reducer ---- */
 
-static bool keeps_aside(const struct strag_plan *plan)
-{
-    int op = 0;
-    while (op < plan->nops && plan->ops[op].kind != STRAG_RECV_HOLD)
-        op++;
-    return op < plan->nops;
-}
-
 static void *watched_allocate(struct strag_reducer *reducer, size_t elements)
 {
     struct member *member = ((struct watched_reducer *)reducer)->member;
@@ -392,8 +384,6 @@ static void *watched_allocate(struct strag_reducer *reducer, size_t elements)
         if (!options->network.in_place || (l == 1 && options->one_in_place))
             most += (longest + options->gap) * (size_t)lane->slots;
     }
-    if (keeps_aside(member->world->plans[member->rank]))
-        most += options->count + options->gap;
     if (elements < 1 || elements > most)
         watch_problem(member, "%zu elements of temporary space, more than %zu", elements, most);
     memory_pause();
@@ -457,12 +447,6 @@ static void check_reduction(struct member *member, const struct reduction *r)
     bool space_left = came(member, r->left, r->elements);
     bool space_right = came(member, r->right, r->elements);
     const void *own = space_left ? r->right : r->left;
-    if (r->elements > 0 && inside_space(member, r->out, r->elements)) {
-        /* two that came, one of which was kept aside */
-        if (!space_left || !space_right || r->out != r->left)
-            watch_problem(member, "a value that was kept aside is not joined with one that came");
-        return;
-    }
     if (r->elements < 1 || !inside_output(member, r->out, r->elements))
         watch_problem(member, "a reduction of %zu elements outside the output", r->elements);
     if (space_left == space_right)
