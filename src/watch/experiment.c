@@ -100,13 +100,18 @@ const struct strag_findings *strag_experiments_findings(const struct strag_exper
     return &experiments->findings;
 }
 
+void strag_findings_merge(struct strag_findings *findings, const struct strag_findings *newer)
+{
+    for (int c = 0; c < STRAG_SIZE_CLASSES; c++) {
+        if (newer->of[c].tried > findings->of[c].tried)
+            findings->of[c] = newer->of[c];
+    }
+}
+
 void strag_experiments_adopt(struct strag_experiments *experiments,
                              const struct strag_findings *findings)
 {
-    for (int c = 0; c < STRAG_SIZE_CLASSES; c++) {
-        if (findings->of[c].tried > experiments->findings.of[c].tried)
-            experiments->findings.of[c] = findings->of[c];
-    }
+    strag_findings_merge(&experiments->findings, findings);
 }
 
 /* ---- Rivals ---- */

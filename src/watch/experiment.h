@@ -94,6 +94,9 @@ void strag_experiments_apply(const struct strag_experiments *experiments,
 const struct strag_findings *
 strag_experiments_findings(const struct strag_experiments *experiments);
 
+/** Add what is newer: the classes in which more was tried. */
+void strag_findings_merge(struct strag_findings *findings, const struct strag_findings *newer);
+
 /** Take over what others have found, in the classes in which they have tried more. */
 void strag_experiments_adopt(struct strag_experiments *experiments,
                              const struct strag_findings *findings);

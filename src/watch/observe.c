@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Each call gives a point to the rank that was last in it, if it is late by enough. The verdict is
- * based on the points of this window and of the previous one.
+ * based on the points of the latest calls.
  */
 #include "watch/observe.h"
 
@@ -14,24 +14,27 @@
 
 enum {
     NONE = -1,
-    ANY = -2,         /* whichever rank */
-    REMEMBERED = 512, /* calls whose last rank and delay are kept for the report */
-    FORGET = 64,      /* windows after which a refuted suspicion may come up again */
+    ANY = -2,                        /* whichever rank */
+    RECENT = 4 * STRAG_WINDOW_CALLS, /* calls that name a straggler, */
+    LATEST = RECENT / 2,             /* ... and those that show that it is late no more */
+    ALL_OF = 8,                      /* calls of which a straggler is last in all, */
+    THEN_MISSES = 4,                 /* ... and then in all but one of this many */
+    REMEMBERED = 512,                /* calls whose last rank and delay are kept for the report */
+    FORGET = 64,                     /* windows after which a refuted suspicion may come up again */
 };
 
 /* A refuted rank is suspected again if it seems late by this factor more. */
 static const double more = 1.5;
 
-/* A rank that is last in this share of the calls of two windows becomes the straggler; one that is
- * last in a smaller share is no longer the straggler. */
-static const double share_on = 0.75, share_off = 0.4;
+/* A straggler that is last in a smaller share of the latest calls is none any more. */
+static const double share_off = 0.25;
 
 /* A rank counts as last in a call if it is late by more than this part of the call's time. */
 static const double least_delay = 0.1;
 
 struct strag_observer {
-    struct strag_last recent[2 * STRAG_WINDOW_CALLS]; /* the window before, then the last one */
-    int before, now;                                  /* calls of these */
+    struct strag_last recent[RECENT]; /* the latest calls, the last window's at the end */
+    int known, now;                   /* how many these are; and of the last window */
     struct strag_verdict verdict;
 
     int suspect;        /* by durations, being examined closely; or NONE */
@@ -74,17 +77,17 @@ static struct strag_last find_last(const struct strag_call_sample *sample)
     return last;
 }
 
-/* The current window becomes the previous one, the new one the current. */
 static void take_over(struct strag_observer *observer, const struct strag_call_sample *calls,
                       int count)
 {
-    memmove(observer->recent, observer->recent + observer->before,
-            (size_t)observer->now * sizeof *observer->recent);
-    observer->before = observer->now;
+    const int kept = observer->known < RECENT - count ? observer->known : RECENT - count;
+    memmove(observer->recent, observer->recent + observer->known - kept,
+            (size_t)kept * sizeof *observer->recent);
+    observer->known = kept + count;
     observer->now = count;
     for (int call = 0; call < count; call++) {
         const struct strag_last last = find_last(&calls[call]);
-        observer->recent[observer->before + call] = last;
+        observer->recent[kept + call] = last;
         if (!last.close)
             continue;
         observer->history[observer->calls++ % REMEMBERED] = last;
@@ -104,24 +107,27 @@ struct count {
     int points; /* how often */
 };
 
-/* @param close  count only calls that were examined closely */
-static int points_of(const struct strag_last *calls, int ncalls, int rank, bool close)
+/* Of calls that were examined closely. */
+static int points_of(const struct strag_last *calls, int ncalls, int rank)
 {
     int points = 0;
     for (int i = 0; i < ncalls; i++)
-        points += calls[i].rank == rank && (calls[i].close || !close);
+        points += calls[i].close && calls[i].rank == rank;
     return points;
 }
 
+/* @param close  of those that were examined closely, else of the others */
 static struct count count_points(const struct strag_last *calls, int ncalls, bool close)
 {
     struct count count = {.most = NONE};
     for (int i = 0; i < ncalls; i++) {
-        if (close && !calls[i].close)
+        int points = 0;
+        if (calls[i].close != close)
             continue;
         count.calls++;
-        const int rank = calls[i].rank,
-                  points = rank == NONE ? 0 : points_of(calls, ncalls, rank, close);
+        const int rank = calls[i].rank;
+        for (int c = 0; c < ncalls && rank != NONE; c++)
+            points += calls[c].close == close && calls[c].rank == rank;
         if (points > count.points || (points > 0 && points == count.points && rank < count.most)) {
             count.points = points;
             count.most = rank;
@@ -149,7 +155,7 @@ static double relative_delay(const struct strag_observer *observer, int rank)
     float sorted[STRAG_WINDOW_CALLS];
     int count = 0;
     for (int i = 0; i < observer->now; i++) {
-        const struct strag_last *call = &observer->recent[observer->before + i];
+        const struct strag_last *call = &observer->recent[observer->known - observer->now + i];
         if (call->rank == rank)
             sorted[count++] = call->delay / call->seconds;
     }
@@ -163,26 +169,19 @@ static bool is_other_delay(double a, double b)
     return a > 1.5 * b || b > 1.5 * a;
 }
 
-/* Was nearly the whole last window examined closely? */
-static bool is_close(const struct strag_observer *observer, const struct count *close)
-{
-    return 4 * close->calls >= 3 * observer->now;
-}
-
-/* The straggler, from the calls examined closely. It takes two windows, and durations before the
- * closer look must agree. */
+/* The straggler, from the calls examined closely. */
 static int find_straggler(const struct strag_observer *observer)
 {
-    const struct strag_last *calls = observer->recent;
-    const int known = observer->before + observer->now;
-    const struct count close = count_points(calls, known, true);
+    const struct strag_last *recent = observer->recent;
+    const int known = observer->known, latest = known < LATEST ? known : LATEST;
+    const struct count close = count_points(recent, known, true);
+    const struct count late = count_points(recent + known - latest, latest, true);
     int now = observer->verdict.rank;
-    if (now != NONE && points_of(calls, known, now, true) < share_off * close.calls)
+    if (now != NONE && points_of(recent + known - latest, latest, now) < share_off * late.calls)
         now = NONE;
-    if (close.most == NONE || observer->before == 0 || !is_close(observer, &close) ||
-        close.points < share_on * close.calls)
-        return now;
-    return points_of(calls, known, close.most, false) >= share_on * known ? close.most : now;
+    if (close.calls >= ALL_OF && THEN_MISSES * (close.calls - close.points) <= close.calls - ALL_OF)
+        now = close.most;
+    return now;
 }
 
 static void refute(struct strag_observer *observer)
@@ -196,18 +195,17 @@ static void refute(struct strag_observer *observer)
 /* Is a closer look needed without a straggler? */
 static bool suspects(struct strag_observer *observer)
 {
-    const struct strag_last *calls = observer->recent + observer->before;
-    const struct count close = count_points(calls, observer->now, true);
+    const struct strag_last *window = observer->recent + observer->known - observer->now;
+    const struct count close = count_points(window, observer->now, true);
+    const struct count all = count_points(window, observer->now, false);
     if (++observer->refuted_for > FORGET)
         observer->refuted = NONE;
-    if (is_close(observer, &close)) {
-        const bool keep = close.points >= share_off * close.calls;
-        if (!keep && observer->suspect != NONE)
+    if (close.calls > 0) {
+        if (observer->suspect != NONE && close.points < share_off * close.calls)
             refute(observer);
-        return keep;
+        return 2 * close.points > close.calls;
     }
-    const struct count all = count_points(calls, observer->now, false);
-    if (all.most == NONE || all.points < (share_on + share_off) / 2 * all.calls)
+    if (all.most == NONE || 4 * all.points < 3 * all.calls)
         return false;
     const double delay = relative_delay(observer, all.most);
     if (all.most == observer->refuted && delay <= more * observer->refuted_was)
@@ -225,9 +223,8 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer,
     const int now = find_straggler(observer);
     double delay = 0;
     if (now != NONE) {
-        float sorted[2 * STRAG_WINDOW_CALLS];
-        const int delays =
-            sort_delays(observer->recent, observer->before + observer->now, now, sorted);
+        float sorted[RECENT];
+        const int delays = sort_delays(observer->recent, observer->known, now, sorted);
         delay = delays ? (double)sorted[delays / 2] : observer->verdict.delay;
     }
     observer->verdict.changed = now != before || is_other_delay(delay, observer->verdict.delay);
@@ -242,7 +239,7 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer,
 
 struct strag_last strag_observer_call(const struct strag_observer *observer, int call)
 {
-    return observer->recent[observer->before + call];
+    return observer->recent[observer->known - observer->now + call];
 }
 
 /* ---- The report ---- */

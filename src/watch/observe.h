@@ -2,9 +2,9 @@
 /*
  * Finding the straggler from windows of calls (window.h), without a synchronized clock:
  *
- *     a rank that was last in most calls of the last two windows, by a good part of the call's
- *     time, becomes the straggler;
- *     it remains so until it is last in fewer than half as many.
+ *     a rank that was last in all of 8 calls, and in three of four of the next 24, by a good part
+ *     of the call's time, becomes the straggler;
+ *     it remains so until it is last in fewer than a quarter of the latest 16.
  *
  * With some plans ranks that arrive together leave at different times: where three ranks fold one
  * into another, that one gets its result a message later. So durations only raise a suspicion. The
