@@ -307,7 +307,7 @@ static inline int look_up(struct coll_strag_call *call)
         return code;
     }
     const struct strag_entry *entry = strag_table_entry(&module->decision.table, bytes);
-    struct strag_choice rival;
+    struct strag_variant rival;
     /* where ranks that log nothing would not look it up, none is tried */
     const bool tries = module->decision.learning && call->kind == COLL_STRAG_BLOCKING &&
                        !coll_strag_delegates_early(module, bytes) &&

@@ -7,7 +7,7 @@
 #include "model.h"
 
 #include "model/choice.h"
-#include "watch/trials.h"
+#include "model/select.h"
 
 /* What a table rests on, beside the state of ranks and links. */
 struct coll_strag_table_inputs {

@@ -15,8 +15,8 @@
 struct coll_strag_update {
     int32_t look;         /* measure waits in the next window */
     int32_t change;       /* enum strag_change: state and table are new */
-    int32_t probe;        /* links are to be probed at once, ... */
-    uint64_t probe_bytes; /* ... with messages of this many bytes */
+    int32_t probe;        /* links are to be probed at once, in this many rounds; 0: not */
+    uint64_t probe_bytes; /* of each message of it */
     int32_t dynamic;      /* the policy of whoever comes last is new, or goes on */
     struct strag_window_order next; /* packed */
     struct strag_watch_summary summary;

@@ -170,11 +170,14 @@ struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch
 static void send_samples(struct coll_strag_watch *watch)
 {
     struct coll_strag_samples samples;
+    double seconds = 0;
     memset(&samples, 0, sizeof samples);
     memcpy(samples.call, watch->window.sample, sizeof samples.call);
-    strag_link_sample_clear(&samples.links);
+    for (int c = 0; c < watch->window.filled; c++)
+        seconds += (double)samples.call[c].sum;
     if (watch->links)
-        coll_strag_links_sample(watch->links, &samples.links);
+        coll_strag_links_meter(watch->links, &watch->options.decision->state, seconds,
+                               &samples.links);
     coll_strag_notes_merge(watch->notes, &samples);
 }
 
@@ -256,34 +259,35 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
     return code;
 }
 
-/* @param[out] seconds  that it took; on rank 0 hosts' rates are there then */
-static int probe_links(struct coll_strag_watch *watch, size_t bytes, double *seconds)
+/* @param[out] seconds  that it took */
+static int probe_links(struct coll_strag_watch *watch, const struct coll_strag_update *update,
+                       struct strag_link_sample *sample, double *seconds)
 {
-    struct coll_strag_links *links = watch->links;
-    float own[STRAG_PROBE_ROUNDS];
     double all_there;
     coll_strag_notes_begin_barrier(watch->notes);
     int code = coll_strag_notes_end_barrier(watch->notes, &all_there);
     if (code == OMPI_SUCCESS)
-        code =
-            coll_strag_links_probe(links, watch->options.comm, watch->options.failure, bytes, own);
-    if (code == OMPI_SUCCESS)
-        code = coll_strag_gather(watch->options.failure, own, sizeof own, links->gathered);
-    if (code == OMPI_SUCCESS && links->rates)
-        coll_strag_links_sort(links);
+        code = coll_strag_links_probe(watch->links, watch->options.failure,
+                                      &watch->options.decision->state, update->probe,
+                                      update->probe_bytes, sample);
     *seconds = coll_strag_seconds() - all_there;
     return code;
 }
 
+/* The update after it may ask for another one. */
 static int probe(struct coll_strag_watch *watch, struct coll_strag_update *update,
                  enum strag_change *change)
 {
+    struct strag_link_sample sample;
     double seconds;
-    int code = probe_links(watch, update->probe_bytes, &seconds);
+    int code = probe_links(watch, update, &sample, &seconds);
     if (code != OMPI_SUCCESS)
         return code;
+    update->probe = 0;
     if (watch->judge) {
-        enum strag_change links = strag_judge_probed(watch->judge, watch->links->rates, seconds);
+        enum strag_change links = strag_judge_probed(watch->judge, &sample, seconds);
+        update->probe = strag_slowdown_rounds(watch->links->slowdown);
+        update->probe_bytes = strag_slowdown_bytes(watch->links->slowdown);
         log_judgement(watch);
         fill_in(watch, links, update);
     }
@@ -320,7 +324,7 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
         judge(watch, &update);
     if (code == OMPI_SUCCESS)
         code = broadcast_update(watch, &update, change);
-    if (code == OMPI_SUCCESS && update.probe)
+    while (code == OMPI_SUCCESS && update.probe)
         code = probe(watch, &update, change);
     if (code == OMPI_SUCCESS) /* rank 0 has all samples: this does not wait for other ranks */
         code = coll_strag_notes_wait(watch->notes);
@@ -332,12 +336,12 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
 /* ---- Experiments ---- */
 
 bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes,
-                            const ompi_op_t *op, struct strag_choice *rival)
+                            const ompi_op_t *op, struct strag_variant *rival)
 {
     if (!coll_strag_watches(watch, bytes) ||
         !strag_window_runs_rival(&watch->window, bytes, coll_strag_operation(op)))
         return false;
-    *rival = (struct strag_choice){watch->window.order.rival, watch->window.order.blocks};
+    *rival = (struct strag_variant){watch->window.order.rival, watch->window.order.blocks};
     return true;
 }
 

@@ -38,7 +38,7 @@ bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes);
  * that are watched, before they begin; the same on all ranks. `watch` may be NULL.
  * @param[out] rival  what it runs then */
 bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes,
-                            const ompi_op_t *op, struct strag_choice *rival);
+                            const ompi_op_t *op, struct strag_variant *rival);
 
 /** What calls reduce with, as a number that is the same on all ranks. */
 static inline int coll_strag_operation(const ompi_op_t *op)

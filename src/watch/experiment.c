@@ -39,7 +39,7 @@ struct strag_experiments {
     /* The one that is running, of class size_class */
     bool running, counts; /* counts: the first two calls are done */
     int size_class;
-    struct strag_choice usual, rival;
+    struct strag_variant usual, rival;
     struct strag_window_order order;
     int fours;
     double sum, squares; /* of their logarithms */
@@ -123,7 +123,7 @@ double strag_from_last_arrival(const struct strag_profile *from, double bytes, d
     return strag_profile_seconds(&profile, bytes) - delay;
 }
 
-static bool is_choice(const struct strag_choice *a, const struct strag_choice *b)
+static bool is_choice(const struct strag_variant *a, const struct strag_variant *b)
 {
     return a->algorithm == b->algorithm && a->blocks == b->blocks;
 }
@@ -131,7 +131,7 @@ static bool is_choice(const struct strag_choice *a, const struct strag_choice *b
 /* What a choice is modelled to take; the previous component runs the best of Open MPI's own.
  * @return INFINITY: not known */
 static double modelled(const struct strag_experiment_inputs *inputs,
-                       const struct strag_choice *choice)
+                       const struct strag_variant *choice)
 {
     const struct strag_selection *selection = inputs->selection;
     double least = INFINITY;
@@ -147,7 +147,7 @@ static double modelled(const struct strag_experiment_inputs *inputs,
     return least;
 }
 
-static bool was_tried(const struct strag_finding *class, const struct strag_choice *choice)
+static bool was_tried(const struct strag_finding *class, const struct strag_variant *choice)
 {
     int r = 0;
     while (r < class->tried && !is_choice(&class->rival[r], choice))
@@ -157,8 +157,8 @@ static bool was_tried(const struct strag_finding *class, const struct strag_choi
 
 /* @param[in,out] least  seconds of the best rival so far @return whether this one is better */
 static bool is_better(const struct strag_experiment_inputs *inputs,
-                      const struct strag_finding *class, const struct strag_choice *usual,
-                      const struct strag_choice *choice, double *least)
+                      const struct strag_finding *class, const struct strag_variant *usual,
+                      const struct strag_variant *choice, double *least)
 {
     const double now = modelled(inputs, usual), seconds = modelled(inputs, choice);
     const bool alike = choice->algorithm && usual->algorithm && fabs(seconds - now) <= same * now;
@@ -171,10 +171,10 @@ static bool is_better(const struct strag_experiment_inputs *inputs,
 
 /* @param[out] rival  untouched if there is none */
 static bool find_rival(const struct strag_experiment_inputs *inputs,
-                       const struct strag_finding *class, const struct strag_choice *usual,
-                       struct strag_choice *rival)
+                       const struct strag_finding *class, const struct strag_variant *usual,
+                       struct strag_variant *rival)
 {
-    const struct strag_choice previous = {NULL, 0};
+    const struct strag_variant previous = {NULL, 0};
     double least = INFINITY;
     if (is_better(inputs, class, usual, &previous, &least)) {
         *rival = previous;
@@ -182,7 +182,7 @@ static bool find_rival(const struct strag_experiment_inputs *inputs,
     }
     for (int c = 0; c < inputs->selection->candidates; c++) {
         const struct strag_candidate *candidate = &inputs->selection->candidate[c];
-        const struct strag_choice choice = {candidate->algorithm, candidate->blocks};
+        const struct strag_variant choice = {candidate->algorithm, candidate->blocks};
         if (!candidate->algorithm->needs_straggler &&
             is_better(inputs, class, usual, &choice, &least))
             *rival = choice;
@@ -213,10 +213,10 @@ static void order_window(struct strag_experiments *experiments)
         order->rival_runs &= 3;
 }
 
-static struct strag_choice usual_of(const struct strag_experiment_inputs *inputs, size_t bytes)
+static struct strag_variant usual_of(const struct strag_experiment_inputs *inputs, size_t bytes)
 {
     const struct strag_entry *entry = strag_table_entry(inputs->table, bytes);
-    return (struct strag_choice){entry->algorithm, entry->blocks};
+    return (struct strag_variant){entry->algorithm, entry->blocks};
 }
 
 static void begin(struct strag_experiments *experiments,
@@ -224,8 +224,8 @@ static void begin(struct strag_experiments *experiments,
 {
     const int size_class = class_of(inputs->bytes);
     struct strag_finding *class = &experiments->findings.of[size_class];
-    const struct strag_choice usual = usual_of(inputs, inputs->bytes);
-    struct strag_choice rival;
+    const struct strag_variant usual = usual_of(inputs, inputs->bytes);
+    struct strag_variant rival;
     if (inputs->bytes < experiments->least || class->tried == STRAG_RIVALS ||
         !(inputs->left > to_begin * inputs->call) || !find_rival(inputs, class, &usual, &rival))
         return;
@@ -248,7 +248,7 @@ bool strag_experiments_next(struct strag_experiments *experiments,
                             struct strag_window_order *order)
 {
     if (experiments->running) {
-        const struct strag_choice usual = usual_of(inputs, (size_t)experiments->order.bytes);
+        const struct strag_variant usual = usual_of(inputs, (size_t)experiments->order.bytes);
         if (!(inputs->left > 0) || !is_choice(&usual, &experiments->usual))
             experiments->running = false;
     }
@@ -263,7 +263,7 @@ bool strag_experiments_next(struct strag_experiments *experiments,
 
 /* ---- The verdict ---- */
 
-static const char *name_of(const struct strag_choice *choice)
+static const char *name_of(const struct strag_variant *choice)
 {
     return choice->algorithm ? choice->algorithm->name : "the previous component";
 }

@@ -33,7 +33,7 @@
 enum { STRAG_SIZE_CLASSES = 48, STRAG_RIVALS = 3 };
 
 /* An algorithm and its count of blocks. NULL: the previous component. */
-struct strag_choice {
+struct strag_variant {
     const struct strag_algorithm *algorithm;
     int32_t blocks;
 };
@@ -43,9 +43,9 @@ struct strag_choice {
 struct strag_findings {
     struct strag_finding {        /* of a class of sizes */
         bool found;               /* a rival was faster: */
-        struct strag_choice runs; /* ... the last that was */
+        struct strag_variant runs; /* ... the last that was */
         int32_t tried;
-        struct strag_choice rival[STRAG_RIVALS]; /* [tried] */
+        struct strag_variant rival[STRAG_RIVALS]; /* [tried] */
     } of[STRAG_SIZE_CLASSES];
 };
 

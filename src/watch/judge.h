@@ -88,8 +88,8 @@ struct strag_judgement {
     enum strag_change change;
     bool look;          /* measure waits in the next window */
     bool found;         /* an experiment has ended */
-    bool probe;         /* probe all hosts ... */
-    size_t probe_bytes; /* ... with messages of this many bytes */
+    int probe;          /* probe all hosts, in this many rounds; 0: do not */
+    size_t probe_bytes; /* of each message of it */
     struct strag_window_order next;
 };
 

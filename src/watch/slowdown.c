@@ -2,6 +2,7 @@
 #include "watch/slowdown.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Thresholds ---- */
@@ -42,18 +43,17 @@ static struct strag_slow *find_slow(struct strag_slowdown *slowdown, int rank)
 }
 
 /* Factors are multiples of 1/20. A host is not slow by less than the least factor. */
-static void change_factor(struct strag_slowdown *slowdown, const struct strag_deviation *change)
+static void change_factor(struct strag_slowdown *slowdown, int rank, double change)
 {
-    struct strag_slow *slow = find_slow(slowdown, change->rank);
-    const double factor = round(20 * change->factor * (slow ? slow->factor : 1)) / 20;
-    if (!slow && slowdown->nslow < STRAG_SLOW_MAX) {
-        slow = &slowdown->slow[slowdown->nslow++];
-        slow->rank = change->rank;
-    }
-    if (!slow)
+    struct strag_slow *slow = find_slow(slowdown, rank);
+    if (!slow && slowdown->nslow == STRAG_SLOW_MAX)
         return;
-    slow->factor = factor;
-    if (factor < least)
+    if (!slow) {
+        slow = &slowdown->slow[slowdown->nslow++];
+        *slow = (struct strag_slow){rank, 1};
+    }
+    slow->factor = round(20 * change * slow->factor) / 20;
+    if (slow->factor < least)
         *slow = slowdown->slow[--slowdown->nslow];
 }
 
@@ -63,18 +63,60 @@ void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_st
     memcpy(state->slow, slowdown->slow, sizeof state->slow);
 }
 
-void strag_slowdown_init(struct strag_slowdown *slowdown, int hosts, double narrowest,
+void strag_slowdown_init(struct strag_slowdown *slowdown, const struct strag_probe_hosts *hosts,
                          const struct strag_state_record *known)
 {
-    *slowdown = (struct strag_slowdown){
-        .hosts = hosts, .narrowest = narrowest, .suspicion = 1, .refuted = 1};
+    *slowdown =
+        (struct strag_slowdown){.hosts = hosts->count, .suspicion = 1, .refuted = 1, .pending = 1};
+    for (int h = 0; h < hosts->count; h++)
+        slowdown->narrower =
+            hosts->narrower[h] > slowdown->narrower ? hosts->narrower[h] : slowdown->narrower;
     for (int s = 0; s < known->nslow; s++) {
-        struct strag_slow *slow = find_slow(slowdown, known->slow[s].rank);
-        if (!slow)
-            slowdown->slow[slowdown->nslow++] = known->slow[s];
-        else
-            slow->factor = fmax(slow->factor, known->slow[s].factor);
+        const int leader = hosts->leader[hosts->host_of[known->slow[s].rank]];
+        struct strag_slow *slow = find_slow(slowdown, leader);
+        if (!slow) {
+            slow = &slowdown->slow[slowdown->nslow++];
+            *slow = (struct strag_slow){leader, 1};
+        }
+        slow->factor = fmax(slow->factor, known->slow[s].factor);
     }
+}
+
+/* ---- A topology's hosts ---- */
+
+bool strag_probe_hosts_make(const struct strag_topology *topology, struct strag_probe_hosts *hosts)
+{
+    int host = -1, node = -1, widest = 0;
+    *hosts = (struct strag_probe_hosts){
+        .ranks = topology->n,
+        .count = topology->hosts,
+        .host_of = malloc((size_t)topology->n * sizeof *hosts->host_of),
+        .leader = malloc((size_t)topology->hosts * sizeof *hosts->leader),
+        .narrower = malloc((size_t)topology->hosts * sizeof *hosts->narrower),
+    };
+    if (!hosts->host_of || !hosts->leader || !hosts->narrower)
+        return false;
+    for (int leaf = 0; leaf < topology->n; leaf++) {
+        const int rank = topology->leaf_rank[leaf];
+        if (topology->host_node[rank] != node) {
+            node = topology->host_node[rank];
+            hosts->leader[++host] = rank;
+            hosts->narrower[host] = strag_link_rate(topology->nodes[node].uplink);
+            widest = hosts->narrower[host] > widest ? hosts->narrower[host] : widest;
+        }
+        hosts->host_of[rank] = host;
+    }
+    for (host = 0; host < hosts->count; host++)
+        hosts->narrower[host] = hosts->narrower[host] ? widest - hosts->narrower[host] : 0;
+    return true;
+}
+
+void strag_probe_hosts_free(struct strag_probe_hosts *hosts)
+{
+    free(hosts->host_of);
+    free(hosts->leader);
+    free(hosts->narrower);
+    *hosts = (struct strag_probe_hosts){0};
 }
 
 /* ---- When to probe ---- */
@@ -84,9 +126,15 @@ static bool is_suspicious(const struct strag_slowdown *slowdown)
     return slowdown->suspicion > least * slowdown->refuted;
 }
 
+/* The rate of a fast link. @return 0: unknown */
+static double fast(const struct strag_slowdown *slowdown)
+{
+    return slowdown->reference > 0 ? slowdown->reference : slowdown->metered;
+}
+
 static const struct effort *effort(const struct strag_slowdown *slowdown)
 {
-    return slowdown->npending > 0 || is_suspicious(slowdown) ? &thorough : &usual;
+    return slowdown->pending > 1 || is_suspicious(slowdown) ? &thorough : &usual;
 }
 
 /* Of two probes a host is slow by chance in both, if some pairs of hosts have a slow path for good:
@@ -94,7 +142,7 @@ static const struct effort *effort(const struct strag_slowdown *slowdown)
 static int wanted_rounds(const struct strag_slowdown *slowdown)
 {
     int rounds = slowdown->hosts > 3 ? 3 : 4;
-    for (int hosts = slowdown->hosts; slowdown->npending > 0 && hosts >= 4; hosts /= 4)
+    for (int hosts = slowdown->hosts; slowdown->pending > 1 && hosts >= 4; hosts /= 4)
         rounds++;
     return rounds;
 }
@@ -102,25 +150,22 @@ static int wanted_rounds(const struct strag_slowdown *slowdown)
 /* By what factor the slowest link is thought to be slower than the fastest; not too low. */
 static double slowest(const struct strag_slowdown *slowdown)
 {
-    double most = slowdown->suspicion;
+    double most = fmax(slowdown->suspicion, slowdown->pending);
     for (int s = 0; s < slowdown->nslow; s++)
         most = fmax(most, slowdown->slow[s].factor);
-    for (int p = 0; p < slowdown->npending; p++)
-        most = fmax(most, slowdown->pending[p].factor);
-    return most / slowdown->narrowest;
+    return most * exp(slowdown->narrower / 1000.0);
 }
 
 /* All rounds take as long as the slowest link does. What meters say of a link alone, which may have
  * let some bytes pass at once, is only trusted where nothing was probed. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
 {
-    const double fast = slowdown->reference > 0 ? slowdown->reference : slowdown->metered;
-    const double granted = thorough.share * slowdown->idle /
-                           (wanted_rounds(slowdown) * slowest(slowdown));
+    const double granted =
+        thorough.share * slowdown->idle / (wanted_rounds(slowdown) * slowest(slowdown));
     double seconds = usual.message;
     if (effort(slowdown) == &thorough)
         seconds = fmax(seconds, fmin(granted, thorough.message));
-    return (size_t)(fast * seconds);
+    return fast(slowdown) > 0 ? (size_t)(exp(fast(slowdown) / 1000) * seconds) : 0;
 }
 
 /* Seconds that a probe would take: at most as long as the last one, whose messages may have been
@@ -128,30 +173,29 @@ size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
 static double expected(const struct strag_slowdown *slowdown)
 {
     const double bytes = (double)strag_slowdown_bytes(slowdown) * wanted_rounds(slowdown);
-    if (slowdown->sent == 0)
+    if (!(slowdown->sent > 0))
         return usual.message * wanted_rounds(slowdown);
-    return slowdown->took * fmin(1, bytes / (double)slowdown->sent);
+    return slowdown->took * fmin(1, bytes / slowdown->sent);
 }
 
 /* ---- Windows ---- */
 
-bool strag_slowdown_window(struct strag_slowdown *slowdown,
-                           const struct strag_link_sample *meters, double elapsed)
+int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_link_sample *meters,
+                          double elapsed)
 {
     slowdown->elapsed = elapsed;
     slowdown->idle += elapsed;
-    slowdown->held -= elapsed;
+    slowdown->left -= elapsed;
     slowdown->suspicion = 1;
-    if (meters && meters->slowest[0].rank >= 0) {
-        slowdown->metered = strag_link_sample_summary(meters).fast;
-        const double fast = slowdown->reference > 0 ? slowdown->reference : slowdown->metered;
-        slowdown->suspicion = fmax(1, fast / (double)meters->slowest[0].rate);
+    if (meters && meters->now_slowest != STRAG_LINK_UNKNOWN) {
+        slowdown->metered = strag_link_sample_fast(meters);
+        slowdown->suspicion = fmax(1, exp((fast(slowdown) - meters->now_slowest) / 1000));
     }
     slowdown->rounds = 0;
-    if (slowdown->hosts >= STRAG_PROBE_HOSTS_MIN && slowdown->held <= 0 &&
+    if (slowdown->hosts >= STRAG_PROBE_HOSTS_MIN && slowdown->left <= 0 &&
         expected(slowdown) <= effort(slowdown)->share * slowdown->idle)
         slowdown->rounds = wanted_rounds(slowdown);
-    return slowdown->rounds > 0;
+    return slowdown->rounds;
 }
 
 int strag_slowdown_rounds(const struct strag_slowdown *slowdown)
@@ -161,70 +205,73 @@ int strag_slowdown_rounds(const struct strag_slowdown *slowdown)
 
 /* ---- Probes ---- */
 
-/* What both probes say is so; of their factors the one that is closer to 1.
- * @return whether there is such a host; all of these are in force then */
-static bool confirm(struct strag_slowdown *slowdown, const struct strag_deviation *found, int count)
+/* From which deviation on a rate counts. */
+static double threshold(const struct strag_slowdown *slowdown)
 {
+    return 1000 * log(fmax(least, 1 + sure * slowdown->scatter / 1000));
+}
+
+/* By how much the slowest host is below what is expected in this probe alone, or one that counts as
+ * slow above it. */
+static double most_now(const struct strag_slowdown *slowdown,
+                       const struct strag_link_sample *sample)
+{
+    const double slower = slowdown->reference - sample->now_slowest;
+    return sample->now_fastest == STRAG_LINK_UNKNOWN
+               ? slower
+               : fmax(slower, sample->now_fastest - slowdown->reference);
+}
+
+/* What two probes say is so, by as much as both say.
+ * @param before  the reference of the one before @return whether there is such a host */
+static bool confirm(struct strag_slowdown *slowdown, const struct strag_link_sample *sample,
+                    double before)
+{
+    const double now = slowdown->reference, enough = threshold(slowdown);
     bool changed = false;
-    for (int f = 0; f < count; f++) {
-        for (int p = 0; p < slowdown->npending; p++) {
-            struct strag_deviation both = slowdown->pending[p];
-            if (both.rank != found[f].rank || (both.factor > 1) != (found[f].factor > 1))
-                continue;
-            if (fabs(log(found[f].factor)) < fabs(log(both.factor)))
-                both.factor = found[f].factor;
-            change_factor(slowdown, &both);
-            changed = true;
-        }
+    for (int i = 0; i < STRAG_LINK_SLOWEST + STRAG_LINK_FASTEST; i++) {
+        const bool slow = i < STRAG_LINK_SLOWEST;
+        const struct strag_link *link =
+            slow ? &sample->slowest[i] : &sample->fastest[i - STRAG_LINK_SLOWEST];
+        const double sign = slow ? 1 : -1;
+        const double both = fmin(sign * (now - link->now), sign * (before - link->before));
+        if (link->rank < 0 || both < enough)
+            continue;
+        change_factor(slowdown, link->rank, exp(sign * both / 1000));
+        changed = true;
     }
     return changed;
 }
 
-/* If the link deviates by the factor or more. */
-static void add_deviation(const struct strag_link *link, double reference, double factor,
-                          struct strag_deviation *found, int *count)
+/* @return whether the state has changed */
+static bool judge(struct strag_slowdown *slowdown, const struct strag_link_sample *sample)
 {
-    const double deviation = reference / (double)link->rate;
-    if (factor > 1 ? deviation >= factor : deviation <= factor)
-        found[(*count)++] = (struct strag_deviation){link->rank, deviation};
-}
-
-/* @param[out] found  [STRAG_SLOWDOWN_PENDING] @return how many */
-static int find_deviations(struct strag_slowdown *slowdown, const struct strag_link_sample *sample,
-                           struct strag_deviation *found)
-{
-    const struct strag_link_summary all = strag_link_sample_summary(sample);
-    if (!(all.fast > 0))
-        return 0;
-    slowdown->reference = all.fast;
-    slowdown->scatter = fmax(all.scatter, kept * slowdown->scatter);
-    const double factor = fmax(least, 1 + sure * slowdown->scatter);
-    if (strag_link_sample_below(sample, all.fast / factor) > 0.5)
-        return 0;
-    int count = 0;
-    for (int i = 0; i < STRAG_LINK_SLOWEST && sample->slowest[i].rank >= 0; i++)
-        add_deviation(&sample->slowest[i], all.fast, factor, found, &count);
-    for (int i = 0; i < STRAG_LINK_FASTEST && sample->fastest[i].rank >= 0; i++)
-        add_deviation(&sample->fastest[i], all.fast, 1 / factor, found, &count);
-    return count;
+    const double before = slowdown->reference;
+    slowdown->reference = strag_link_sample_fast(sample);
+    slowdown->scatter = fmax(strag_link_sample_scatter(sample), kept * slowdown->scatter);
+    slowdown->pending = 1;
+    if (slowdown->reference == STRAG_LINK_UNKNOWN ||
+        strag_link_sample_below(sample, slowdown->reference - threshold(slowdown)) > 0.5)
+        return false;
+    if (before != STRAG_LINK_UNKNOWN && confirm(slowdown, sample, before))
+        return true;
+    if (most_now(slowdown, sample) >= threshold(slowdown))
+        slowdown->pending = exp(most_now(slowdown, sample) / 1000);
+    return false;
 }
 
 bool strag_slowdown_probed(struct strag_slowdown *slowdown, const struct strag_link_sample *sample,
                            double took)
 {
-    struct strag_deviation found[STRAG_SLOWDOWN_PENDING];
-    const bool first = slowdown->npending == 0;
-    slowdown->sent = strag_slowdown_bytes(slowdown) * (size_t)slowdown->rounds;
+    const bool first = !(slowdown->pending > 1);
+    slowdown->sent = (double)strag_slowdown_bytes(slowdown) * slowdown->rounds;
     slowdown->took = took;
     slowdown->rounds = 0;
-    const int count = find_deviations(slowdown, sample, found);
-    const bool changed = confirm(slowdown, found, count);
-    memcpy(slowdown->pending, found, (size_t)count * sizeof *found);
-    slowdown->npending = changed ? 0 : count;
+    const bool changed = judge(slowdown, sample);
     if (changed) {
-        slowdown->held = slowdown->hold = fmax(2 * slowdown->hold, first_hold * slowdown->elapsed);
+        slowdown->left = slowdown->hold = fmax(2 * slowdown->hold, first_hold * slowdown->elapsed);
         slowdown->refuted = 1;
-    } else if (count == 0) {
+    } else if (!(slowdown->pending > 1)) {
         slowdown->refuted = slowdown->suspicion;
     } else if (first && is_suspicious(slowdown)) {
         slowdown->rounds = wanted_rounds(slowdown);

@@ -19,8 +19,8 @@
  *     the host             as the slower of the two
  *
  * so every host is measured at its best of three partners or more. Each host knows its own rate,
- * and all hosts' are merged (link_sample.h). A host's factor is the upper quartile of the rates over
- * its own. If most are slow none has been degraded: it is the machine.
+ * and all hosts' are merged (link_sample.h). A host's factor is the upper quartile of the rates
+ * over its own. If most are slow none has been degraded: it is the machine.
  *
  * One process decides for all; the same samples give the same decisions. Its state is of fixed
  * length, whatever the number of hosts.
@@ -29,54 +29,57 @@
 #define STRAG_SLOWDOWN_H
 
 #include "machine/state.h"
+#include "machine/topology.h"
 #include "watch/link_sample.h"
 
 #include <stddef.h>
 
 enum {
     STRAG_PROBE_HOSTS_MIN = 3,
-    STRAG_PROBE_PARTNERS = 32, /* that a host has in turn, in each direction */
-    STRAG_SLOWDOWN_PENDING = STRAG_LINK_SLOWEST + STRAG_LINK_FASTEST,
+    STRAG_PROBE_PARTNERS = 16, /* that a host has in turn, in each direction */
 };
 
-/* By how much a host is slower (above 1) or faster than it counts. */
-struct strag_deviation {
-    int rank;
-    double factor;
-};
-
-/* Its members are the implementation's. */
+/* Its members are the implementation's. Rates are those of samples; times are seconds of calls. */
 struct strag_slowdown {
     int hosts;
-    double narrowest; /* the least capable host's link by nature, over the most capable one's */
-    int nslow, npending;
-    struct strag_slow slow[STRAG_SLOW_MAX];                  /* in force */
-    struct strag_deviation pending[STRAG_SLOWDOWN_PENDING]; /* by the last probe; worst first */
+    int narrower; /* at most */
+    int nslow;
+    struct strag_slow slow[STRAG_SLOW_MAX]; /* in force */
 
-    double reference; /* bytes per second of a fast link, by the last probe; 0: unknown */
-    double metered;   /* the same, by the meters of the last window */
-    double scatter;   /* of fast links' rates in the last probes, relative */
-    double suspicion; /* by the meters: how many times slower than expected; 1: not */
-    double refuted;   /* the suspicion when a probe last found nothing, or 1 */
-    double took;      /* seconds of the last probe, ... */
-    size_t sent;      /* ... and bytes of all messages of a host in it; 0: there was none */
-    double idle;      /* seconds of calls since the last probes */
-    double hold;      /* seconds of calls after a change in which there is no other, ... */
-    double held;      /* ... what is left of them, ... */
-    double elapsed;   /* ... and how long the last window was */
-    int rounds;       /* of the probe to come, or the last one; 0: none is wanted */
+    double reference;  /* the rate of a fast link in the last probe; 0: unknown */
+    double metered;    /* the same, by the meters of the last window */
+    double scatter;    /* of fast links' rates in the last probes */
+    double suspicion;  /* by the meters: how many times slower than expected a link is; 1: none */
+    double refuted;    /* the suspicion when a probe last found nothing, or 1 */
+    double pending;    /* by how much a host deviates that no second probe has confirmed; 1: none */
+    double took;       /* seconds of the last probe, ... */
+    double sent;       /* ... and bytes that each host sent in it; 0: there was none */
+    double idle;       /* since the last probes */
+    double elapsed;    /* in the last window */
+    double hold, left; /* no change for how long after the last one, and what is left of that */
+    int rounds;        /* of the probe to come; 0: none is wanted */
 };
 
+/* A topology's hosts, numbered in its order. */
+struct strag_probe_hosts {
+    int ranks, count;
+    int32_t *host_of;  /* [rank] */
+    int32_t *leader;   /* [host]: the rank that takes part in probes */
+    int32_t *narrower; /* [host]: the rate of the widest host's link by nature, less its own */
+};
+
+/** @return false: out of memory; strag_probe_hosts_free frees what was made */
+bool strag_probe_hosts_make(const struct strag_topology *topology, struct strag_probe_hosts *hosts);
+void strag_probe_hosts_free(struct strag_probe_hosts *hosts);
+
 /**
- * @param hosts      where there are fewer than STRAG_PROBE_HOSTS_MIN links are never probed
- * @param narrowest  1 if all hosts' links are alike
- * @param known      hosts that are slow already, by the ranks that samples have of them: finding
- *                   these is no change
+ * @param hosts  not used any more afterwards; fewer than STRAG_PROBE_HOSTS_MIN are never probed
+ * @param known  hosts that are slow already, by any of their ranks: finding them is no change
  */
-void strag_slowdown_init(struct strag_slowdown *slowdown, int hosts, double narrowest,
+void strag_slowdown_init(struct strag_slowdown *slowdown, const struct strag_probe_hosts *hosts,
                          const struct strag_state_record *known);
 
-/** Replace a state's slow ranks by the slow hosts'; factors are multiples of 1/20. */
+/** Replace a state's slow ranks by the slow hosts' leaders; factors are multiples of 1/20. */
 void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_state_record *state);
 
 /**
@@ -84,10 +87,10 @@ void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_st
  *
  * @param meters   all ranks', merged; NULL: they say nothing
  * @param elapsed  seconds since the previous window's end, those outside of calls left out
- * @return whether to probe all hosts now
+ * @return strag_slowdown_rounds
  */
-bool strag_slowdown_window(struct strag_slowdown *slowdown,
-                           const struct strag_link_sample *meters, double elapsed);
+int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_link_sample *meters,
+                          double elapsed);
 
 /** Rounds of the probe that is to be made now; 0: none is. */
 int strag_slowdown_rounds(const struct strag_slowdown *slowdown);
