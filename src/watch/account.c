@@ -395,8 +395,7 @@ static void json_watch(const struct strag_watch_summary *summary, FILE *out)
             ",\"watch\":{\"calls\":%llu,\"straggler\":%d,\"ahead_from\":%llu,\"ahead_calls\":%llu",
             (unsigned long long)summary->calls, (int)summary->straggler,
             (unsigned long long)summary->ahead_from, (unsigned long long)summary->dynamic.ahead);
-    json_number("saved_seconds",
-                summary->observed.saved + summary->dynamic.saved + summary->dynamic.modelled, out);
+    json_number("saved_seconds", summary->observed.saved + summary->dynamic.saved, out);
     fprintf(out, ",\"slow_rank\":%d", (int)summary->slowest.rank);
     json_number("slow_factor", summary->slowest.rank >= 0 ? summary->slowest.factor : 1, out);
     json_number("model_error", summary->model_error, out);
