@@ -601,7 +601,7 @@ static void order_next(struct strag_judge *judge, struct strag_judgement *judgem
         return;
     if (judgement->look || judgement->probe || judgement->change != STRAG_CHANGE_NOTHING)
         judge->soon = SOON;
-    next->calls = calls < most ? calls : most;
+    next->calls = calls < most && !judgement->look ? calls : most;
     next->pause = judge->soon > 0 ? 0 : calls_for(judge, judge->window, quiet_share);
     judge->soon -= judge->soon > 0;
     const int due = calls_for(judge, -left(judge), STRAG_WATCH_SHARE);

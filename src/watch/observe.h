@@ -22,6 +22,10 @@
 
 #include "watch/window.h"
 
+/* Calls after which a rank that is late in each of them is a straggler at the earliest: a first
+ * window of two, one of eight, and one after each. */
+enum { STRAG_CALLS_TO_NAME = 12 };
+
 struct strag_verdict {
     int rank;     /* the straggler; -1: none */
     double delay; /* seconds, the median of the calls in which it was last */
