@@ -9,7 +9,7 @@ unit_tests = \
 	test/unit/test_bounds \
 	test/unit/test_bucket \
 	test/unit/test_butterfly \
-	test/unit/test_calibrate \
+	test/unit/test_fit \
 	test/unit/test_clocks \
 	test/unit/test_cost \
 	test/unit/test_crowd \
@@ -150,10 +150,10 @@ test_unit_test_clocks_SOURCES = test/unit/test_clocks.c
 test_unit_test_clocks_CPPFLAGS = $(unit_cppflags)
 test_unit_test_clocks_LDFLAGS = $(unit_ldflags)
 test_unit_test_clocks_LDADD = $(unit_libs)
-test_unit_test_calibrate_SOURCES = test/unit/test_calibrate.c
-test_unit_test_calibrate_CPPFLAGS = $(unit_cppflags)
-test_unit_test_calibrate_LDFLAGS = $(unit_ldflags)
-test_unit_test_calibrate_LDADD = $(unit_libs)
+test_unit_test_fit_SOURCES = test/unit/test_fit.c
+test_unit_test_fit_CPPFLAGS = $(unit_cppflags)
+test_unit_test_fit_LDFLAGS = $(unit_ldflags)
+test_unit_test_fit_LDADD = $(unit_libs)
 test_unit_test_trace_SOURCES = test/unit/test_trace.c
 test_unit_test_trace_CPPFLAGS = $(unit_cppflags)
 test_unit_test_trace_LDFLAGS = $(unit_ldflags)
