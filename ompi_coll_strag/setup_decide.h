@@ -19,8 +19,8 @@ coll_strag_setup_step coll_strag_setup_make_decision;
 void coll_strag_setup_follow(struct coll_strag_module *module,
                              const struct coll_strag_decision *decision);
 
-/** Calls are to be watched (module->watch_in): count this one, of so many bytes, and begin when it is
- * time. Collective, of blocking calls alone: it uses the communicator's own collectives.
+/** Calls are to be watched (module->watch_in): count this one, of so many bytes, and begin when it
+ * is time. Collective, of blocking calls alone: it uses the communicator's own collectives.
  * @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
                            size_t bytes);

@@ -2,20 +2,20 @@
 /*
  * Every rank times the calls of a window, and after it
  *
- *     the window's last call   all ranks   -- samples -->  rank 0    merged up a tree, not waited for
- *     the next call            rank 0      waits for them if it must, judges
- *                              rank 0      -- update -->  all ranks  a broadcast (update.h)
+ *     the window's last call   all ranks   -- samples -->  rank 0    merged up a tree, not waited
+ * for the next call            rank 0      waits for them if it must, judges rank 0      -- update
+ * -->  all ranks  a broadcast (update.h)
  *
  * The merge (notes.h) is started by all ranks within the same call, and progresses in whatever MPI
- * call a rank is. All ranks are in the next call when rank 0 sends the update, so the broadcast does
- * not wait. All use it from the call after it on, and so choose alike; it also says which calls the
- * next window has.
+ * call a rank is. All ranks are in the next call when rank 0 sends the update, so the broadcast
+ * does not wait. All use it from the call after it on, and so choose alike; it also says which
+ * calls the next window has.
  *
- * Samples also have what ranks' meters say of their hosts' links. If rank 0 suspects one, the update
- * asks for a probe; all ranks do that at once, and a second update follows.
+ * Samples also have what ranks' meters say of their hosts' links. If rank 0 suspects one, the
+ * update asks for a probe; all ranks do that at once, and a second update follows.
  *
- * Where a closer look is wanted a nonblocking barrier runs beside each sampled call. It is done when
- * all ranks are there, on all of them within the time of a few short messages.
+ * Where a closer look is wanted a nonblocking barrier runs beside each sampled call. It is done
+ * when all ranks are there, on all of them within the time of a few short messages.
  *
  * A rank that is out of memory says so before the first call is watched, and then none is. An error
  * of the merge, the barrier or the broadcast is one of MPI's own, on this very communicator: the
@@ -298,9 +298,8 @@ static int probe(struct coll_strag_watch *watch, struct coll_strag_update *updat
 static void judge(struct coll_strag_watch *watch, struct coll_strag_update *update)
 {
     const struct coll_strag_samples *samples = coll_strag_notes_merged(watch->notes);
-    const struct strag_judgement judgement =
-        strag_judge_window(watch->judge, samples->call, watch->window.filled,
-                           watch->links ? &samples->links : NULL);
+    const struct strag_judgement judgement = strag_judge_window(
+        watch->judge, samples->call, watch->window.filled, watch->links ? &samples->links : NULL);
     log_judgement(watch);
     update->look = judgement.look;
     update->probe = judgement.probe;
@@ -335,8 +334,8 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
 
 /* ---- Experiments ---- */
 
-bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes,
-                            const ompi_op_t *op, struct strag_variant *rival)
+bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op,
+                            struct strag_variant *rival)
 {
     if (!coll_strag_watches(watch, bytes) ||
         !strag_window_runs_rival(&watch->window, bytes, coll_strag_operation(op)))

@@ -37,8 +37,8 @@ bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes);
 /** Does a call of this size and operation run an experiment's rival? To be asked of blocking calls
  * that are watched, before they begin; the same on all ranks. `watch` may be NULL.
  * @param[out] rival  what it runs then */
-bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes,
-                            const ompi_op_t *op, struct strag_variant *rival);
+bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op,
+                            struct strag_variant *rival);
 
 /** What calls reduce with, as a number that is the same on all ranks. */
 static inline int coll_strag_operation(const ompi_op_t *op)

@@ -11,7 +11,7 @@ static const double messages_in_turn = 3;
 
 /* As in struct strag_judge_options. */
 static void make_table(void *context, const struct strag_state_record *state,
-                         const struct strag_sourced_model *model, struct strag_judge_table *made)
+                       const struct strag_sourced_model *model, struct strag_judge_table *made)
 {
     const struct coll_strag_watch *watch = context;
     struct coll_strag_table_inputs inputs = watch->options.inputs;
@@ -65,8 +65,8 @@ static bool make_learning(struct coll_strag_watch *watch)
 
 /* As in struct strag_judge_options. */
 static void make_any(void *context, const struct strag_state_record *state,
-                       const struct strag_sourced_model *model, struct strag_selection **made,
-                       double *price)
+                     const struct strag_sourced_model *model, struct strag_selection **made,
+                     double *price)
 {
     const struct coll_strag_watch *watch = context;
     struct coll_strag_table_inputs inputs = watch->options.inputs;

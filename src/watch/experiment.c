@@ -116,16 +116,14 @@ void strag_experiments_adopt(struct strag_experiments *experiments,
 
 /* ---- Rivals ---- */
 
-double strag_from_last_arrival(const struct strag_profile *from, double bytes, double delay)
-{
-    struct strag_profile profile = *from;
-    profile.delay = delay;
-    return strag_profile_seconds(&profile, bytes) - delay;
-}
-
-static bool is_choice(const struct strag_variant *a, const struct strag_variant *b)
+static bool is_same(const struct strag_variant *a, const struct strag_variant *b)
 {
     return a->algorithm == b->algorithm && a->blocks == b->blocks;
+}
+
+static double from_last_arrival(const struct strag_profile *profile, double bytes)
+{
+    return strag_profile_seconds(profile, bytes) - profile->delay;
 }
 
 /* What a choice is modelled to take; the previous component runs the best of Open MPI's own.
@@ -141,8 +139,7 @@ static double modelled(const struct strag_experiment_inputs *inputs,
                                                 candidate->blocks == choice->blocks
                                           : candidate->algorithm->stock;
         if (candidate->profile && is)
-            least = fmin(least, strag_from_last_arrival(candidate->profile, (double)inputs->bytes,
-                                                        candidate->profile->delay));
+            least = fmin(least, from_last_arrival(candidate->profile, (double)inputs->bytes));
     }
     return least;
 }
@@ -150,7 +147,7 @@ static double modelled(const struct strag_experiment_inputs *inputs,
 static bool was_tried(const struct strag_finding *class, const struct strag_variant *choice)
 {
     int r = 0;
-    while (r < class->tried && !is_choice(&class->rival[r], choice))
+    while (r < class->tried && !is_same(&class->rival[r], choice))
         r++;
     return r < class->tried;
 }
@@ -249,7 +246,7 @@ bool strag_experiments_next(struct strag_experiments *experiments,
 {
     if (experiments->running) {
         const struct strag_variant usual = usual_of(inputs, (size_t)experiments->order.bytes);
-        if (!(inputs->left > 0) || !is_choice(&usual, &experiments->usual))
+        if (!(inputs->left > 0) || !is_same(&usual, &experiments->usual))
             experiments->running = false;
     }
     if (!experiments->running)

@@ -41,8 +41,8 @@ struct strag_variant {
 /* What was tried and found; for other communicators on the same hosts, too. Plain data, but for the
  * pointers. */
 struct strag_findings {
-    struct strag_finding {        /* of a class of sizes */
-        bool found;               /* a rival was faster: */
+    struct strag_finding {         /* of a class of sizes */
+        bool found;                /* a rival was faster: */
         struct strag_variant runs; /* ... the last that was */
         int32_t tried;
         struct strag_variant rival[STRAG_RIVALS]; /* [tried] */
@@ -104,8 +104,5 @@ void strag_experiments_adopt(struct strag_experiments *experiments,
 /** What the last window has shown, for the log: "65536 bytes: swing takes 0.81 of ring: swing
  * runs"; "": nothing. */
 const char *strag_experiments_log(const struct strag_experiments *experiments);
-
-/** Seconds from the last arrival on, of a rank that is by `delay` later than all others. */
-double strag_from_last_arrival(const struct strag_profile *profile, double bytes, double delay);
 
 #endif

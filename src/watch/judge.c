@@ -429,8 +429,7 @@ static void examine_links(struct strag_judge *judge, const struct strag_link_sam
     struct strag_slowdown *slowdown = judge->options.slowdown;
     if (!slowdown)
         return;
-    judgement->probe =
-        strag_slowdown_window(slowdown, judge->arrivals ? NULL : links, judge->busy);
+    judgement->probe = strag_slowdown_window(slowdown, judge->arrivals ? NULL : links, judge->busy);
     judgement->probe_bytes = strag_slowdown_bytes(slowdown);
     judge->busy = 0;
 }

@@ -45,7 +45,6 @@ unit_tests = \
 	test/unit/test_network_random \
 	test/unit/test_observe \
 	test/unit/test_kept \
-	test/unit/test_learn \
 	test/unit/test_experiment \
 	test/unit/test_optcc \
 	test/unit/test_plan \
@@ -290,10 +289,6 @@ test_unit_test_kept_SOURCES = test/unit/test_kept.c
 test_unit_test_kept_CPPFLAGS = $(unit_cppflags)
 test_unit_test_kept_LDFLAGS = $(unit_ldflags)
 test_unit_test_kept_LDADD = $(unit_libs)
-test_unit_test_learn_SOURCES = test/unit/test_learn.c
-test_unit_test_learn_CPPFLAGS = $(unit_cppflags)
-test_unit_test_learn_LDFLAGS = $(unit_ldflags)
-test_unit_test_learn_LDADD = $(unit_libs)
 test_unit_test_experiment_SOURCES = test/unit/test_experiment.c
 test_unit_test_experiment_CPPFLAGS = $(unit_cppflags)
 test_unit_test_experiment_LDFLAGS = $(unit_ldflags)
