@@ -73,16 +73,21 @@ static int run_watched(struct coll_strag_call *call)
     struct coll_strag_module *module = call->module;
     const size_t bytes = call->count * call->size;
     enum strag_change change;
-    coll_strag_watch_begin(module->watch, bytes);
+    coll_strag_watch_begin(module->watch, bytes, call->op);
     const int code = run_agreed(call);
     if (coll_strag_failed(&module->failure) != OMPI_SUCCESS) {
         coll_strag_watch_give_up(module->watch);
         return code;
     }
-    const struct strag_watched_call over = {
-        bytes,       call->choice.algorithm, call->choice.blocks,
-        call->tried, call->without.turn,     call->without.rank};
-    const int watched = coll_strag_watch_end(module->watch, &over, &change);
+    const struct strag_watched_call ended = {
+        bytes,
+        coll_strag_operation(call->op),
+        call->choice.algorithm,
+        call->choice.blocks,
+        call->without.turn,
+        call->without.rank,
+    };
+    const int watched = coll_strag_watch_end(module->watch, &ended, &change);
     coll_strag_apply_change(module, change);
     if (watched != OMPI_SUCCESS)
         coll_strag_fail_undecided(module, watched);

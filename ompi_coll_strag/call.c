@@ -307,20 +307,18 @@ static inline int look_up(struct coll_strag_call *call)
         return code;
     }
     const struct strag_entry *entry = strag_table_entry(&module->decision.table, bytes);
+    struct strag_variant rival;
     /* where ranks that log nothing would not look it up, none is tried */
-    const struct strag_trial_run *trial = module->decision.learning &&
-                                                  call->kind == COLL_STRAG_BLOCKING &&
-                                                  !coll_strag_delegates_early(module, bytes)
-                                              ? coll_strag_watch_trial(module->watch, bytes)
-                                              : NULL;
+    const bool tries = module->decision.learning && call->kind == COLL_STRAG_BLOCKING &&
+                       !coll_strag_delegates_early(module, bytes) &&
+                       coll_strag_watch_rival(module->watch, bytes, call->op, &rival);
     /* a rule of the user's goes before all */
-    call->from_table = module->decision.line == 0 && NULL == trial;
+    call->from_table = module->decision.line == 0 && !tries;
     call->choice = (struct coll_strag_choice){entry->algorithm, entry->blocks,
                                               (enum coll_strag_reason)module->decision.reason};
-    call->tried = NULL != trial;
-    if (trial) {
-        call->choice.algorithm = trial->algorithm;
-        call->choice.blocks = trial->blocks;
+    if (tries) {
+        call->choice.algorithm = rival.algorithm;
+        call->choice.blocks = rival.blocks;
     }
     return code;
 }

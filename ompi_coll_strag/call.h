@@ -29,7 +29,6 @@ struct coll_strag_call {
     ompi_op_t *op;
     const struct coll_strag_buffer_locations *locations; /* NULL: all is in host memory */
     struct coll_strag_choice choice;
-    bool tried;                        /* a trial made the choice */
     bool from_table;                   /* the model did */
     struct coll_strag_without without; /* the rank that is not waited for */
     uint64_t number;                   /* of the communicator's calls, or of a request's starts */
@@ -73,7 +72,7 @@ static inline void coll_strag_call_fill(struct coll_strag_call *call, enum coll_
     call->locations = NULL;
     call->choice.algorithm = NULL;
     call->choice.blocks = 0;
-    call->tried = call->from_table = false;
+    call->from_table = false;
     call->without.turn = STRAG_DYNAMIC_OUTSIDE;
     call->without.rank = -1;
     ompi_datatype_type_size(dtype, &call->size);

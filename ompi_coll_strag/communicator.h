@@ -84,7 +84,8 @@ struct coll_strag_module {
     struct coll_strag_transport *ucp;       /* NULL: nothing goes over UCX here */
     struct coll_strag_transport *transport; /* one of these two */
     struct coll_strag_watch *watch;         /* NULL: calls are not watched */
-    int watch_in; /* so many calls that are long enough are not watched before; 0: it has begun */
+    int watch_in; /* the call from which on calls are watched, of those that are long enough; 0: it
+                     has come, or none are */
 
     struct coll_strag_plans plans;
     struct coll_strag_nonblocking nonblocking;

@@ -91,10 +91,10 @@ struct coll_strag_decision {
     int32_t line;     /* of the rules file; 0: no rule holds */
     int32_t ports;    /* as in struct strag_problem */
     int32_t watching; /* enum coll_strag_watching */
-    int32_t window;   /* calls */
+    int32_t window;   /* calls, at most STRAG_WINDOW_CALLS */
     int32_t dynamic;  /* enum strag_dynamic_use, where they are */
     int32_t links;    /* hosts' links are watched, too */
-    int32_t learning; /* calls teach the model, and trials are made (watch/learn.h) */
+    int32_t learning; /* of calls: the model's numbers, and experiments (watch/judge.h) */
     int32_t same_window; /* all windows have as many calls */
     int32_t report;
     int32_t reproducible; /* enum strag_reproducible */

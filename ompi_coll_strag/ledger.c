@@ -215,15 +215,14 @@ static void add_watch(const struct coll_strag_module *module, const ompi_communi
                       struct strag_watch_summary *summary, struct strag_account *account)
 {
     const struct coll_strag_decision *decision = &module->decision;
+    account->needed = STRAG_CALLS_TO_NAME;
     if (!coll_strag_is_set_up(module)) {
         account->watch = STRAG_ACCOUNT_NOT_YET;
-        account->needed = 2 * coll_strag_window(account->n);
         return;
     }
     account->watch = decision->watching == COLL_STRAG_WATCH_SWITCH ? STRAG_ACCOUNT_WATCHES
                                                                    : STRAG_ACCOUNT_TOLD_NOT;
     account->dynamic = decision->dynamic != STRAG_DYNAMIC_NEVER;
-    account->needed = 2 * decision->window;
     if (!module->watch)
         return;
     coll_strag_watch_refresh(module->watch);

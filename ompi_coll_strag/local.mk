@@ -32,7 +32,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/given.c ompi_coll_strag/given.h \
 	ompi_coll_strag/heritage.c ompi_coll_strag/heritage.h \
 	ompi_coll_strag/info_keys.c ompi_coll_strag/info_keys.h \
-	ompi_coll_strag/host_notes.c ompi_coll_strag/host_notes.h \
 	ompi_coll_strag/ledger.c ompi_coll_strag/ledger.h \
 	ompi_coll_strag/links.c ompi_coll_strag/links.h \
 	ompi_coll_strag/log.c ompi_coll_strag/log.h \

@@ -37,6 +37,15 @@ const char *coll_strag_folder(char *buffer, size_t size)
     return buffer;
 }
 
+const char *coll_strag_host_of(ompi_communicator_t *comm, int rank)
+{
+    const ompi_proc_t *proc = ompi_group_peer_lookup_existing(comm->c_local_group, rank);
+    const char *host = proc ? opal_get_proc_hostname(&proc->super) : NULL;
+    if (rank == ompi_comm_rank(comm))
+        host = opal_process_info.nodename;
+    return host ? host : "unknown host";
+}
+
 void coll_strag_log_open(int verbose)
 {
     int framework = ompi_coll_base_framework.framework_output;

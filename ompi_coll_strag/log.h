@@ -34,6 +34,9 @@ enum coll_strag_warning {
 /* strag's, such as 1.2.0. */
 extern const char coll_strag_version[];
 
+/** The name of a rank's host. @return "unknown host" where Open MPI does not say */
+const char *coll_strag_host_of(ompi_communicator_t *comm, int rank);
+
 /** Open a stream of our own, where that is wanted. */
 void coll_strag_log_open(int verbose);
 void coll_strag_log_close(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What this process knows of the network's speed, measured by a ping (ping.h) or learnt from calls
- * (watch/learn.h), on whichever communicator: others begin with it.
+ * (watch/fit.h), on whichever communicator: others begin with it.
  */
 #ifndef COLL_STRAG_MEASURED_H
 #define COLL_STRAG_MEASURED_H

@@ -9,32 +9,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Their messages have one tag: in a program's order a gather and a barrier are never mixed up. */
+/* Their messages have one tag: in a program's order a merge and a barrier are never mixed up. */
 enum { TAG = COLL_STRAG_TAG_NOTES };
+
+/* Children of rank 0, at most. */
+enum { CHILDREN_MOST = 31 };
 
 struct coll_strag_notes {
     ompi_communicator_t *comm;
     const struct coll_strag_failure *failure;
-    struct coll_strag_queue queue; /* of the barrier */
+    struct coll_strag_queue queue; /* of both jobs, which never run at the same time */
 
     /* the barrier, by dissemination: in round k a rank tells the one 2^k behind it */
-    struct coll_strag_job job;
+    struct coll_strag_job barrier;
     bool has_barrier;
     int distance;             /* of the next round */
-    ompi_request_t *round[2]; /* receive and send; MPI_REQUEST_NULL: over */
-    int code;
-    double seconds; /* when it was over */
+    ompi_request_t *round[2]; /* receive and send; MPI_REQUEST_NULL: done */
+    int barrier_code;
+    double seconds; /* when it was done */
 
-    int count; /* the gather's messages, of which `done` are over */
-    int done;
-    ompi_request_t *gather[]; /* [n - 1] on rank 0, [1] elsewhere */
+    /* the merge */
+    struct coll_strag_job merge;
+    int merge_code;
+    bool sends; /* to the parent, once all children's samples are there */
+    int parent, children;
+    ompi_request_t *received[CHILDREN_MOST], *sent; /* MPI_REQUEST_NULL: done */
+    struct coll_strag_samples own;
+    struct coll_strag_samples child[]; /* [children] */
 };
-
-static struct coll_strag_notes *notes_of(struct coll_strag_job *job)
-{
-    return (struct coll_strag_notes *)(void *)((char *)job -
-                                               offsetof(struct coll_strag_notes, job));
-}
 
 static int post_send(const struct coll_strag_notes *notes, int to, const void *data, size_t bytes,
                      ompi_request_t **request)
@@ -49,27 +51,44 @@ static int post_receive(const struct coll_strag_notes *notes, int from, void *da
     return MCA_PML_CALL(irecv(data, bytes, MPI_BYTE, from, TAG, notes->comm, request));
 }
 
+/* Is a message done? Its error is recorded. */
+static bool is_done(ompi_request_t **request, int *code)
+{
+    if (MPI_REQUEST_NULL == *request)
+        return true;
+    if (!REQUEST_COMPLETE(*request))
+        return false;
+    if ((*request)->req_status.MPI_ERROR != MPI_SUCCESS)
+        *code = (*request)->req_status.MPI_ERROR;
+    ompi_request_free(request);
+    return true;
+}
+
+/* After an error. */
+static void give_up(ompi_request_t **request)
+{
+    if (MPI_REQUEST_NULL == *request)
+        return;
+    ompi_request_cancel(*request);
+    ompi_request_free(request); /* at its end */
+}
+
+/* As in struct coll_strag_job. */
+static void over(struct coll_strag_job *job)
+{
+    (void)job;
+}
+
 /* ---- The barrier ---- */
 
-/* @return whether the round's messages are over, without an error; that is noted */
-static bool round_is_over(struct coll_strag_notes *notes)
+/* @return whether the round's messages are done, without an error; that is recorded */
+static bool round_is_done(struct coll_strag_notes *notes)
 {
-    bool over = true;
-    for (int i = 0; i < 2; i++) {
-        ompi_request_t **request = &notes->round[i];
-        if (MPI_REQUEST_NULL == *request)
-            continue;
-        if (!REQUEST_COMPLETE(*request)) {
-            over = false;
-            continue;
-        }
-        if ((*request)->req_status.MPI_ERROR != MPI_SUCCESS)
-            notes->code = (*request)->req_status.MPI_ERROR;
-        ompi_request_free(request);
-    }
-    if (!over && notes->code == OMPI_SUCCESS)
-        notes->code = coll_strag_failed(notes->failure);
-    return over && notes->code == OMPI_SUCCESS;
+    const bool received = is_done(&notes->round[0], &notes->barrier_code);
+    const bool done = is_done(&notes->round[1], &notes->barrier_code) && received;
+    if (!done && notes->barrier_code == OMPI_SUCCESS)
+        notes->barrier_code = coll_strag_failed(notes->failure);
+    return done && notes->barrier_code == OMPI_SUCCESS;
 }
 
 static void begin_round(struct coll_strag_notes *notes)
@@ -77,36 +96,30 @@ static void begin_round(struct coll_strag_notes *notes)
     const int n = ompi_comm_size(notes->comm), me = ompi_comm_rank(notes->comm);
     const int to = (int)(((long)me + notes->distance) % n);
     const int from = (int)(((long)me + n - notes->distance) % n);
-    notes->code = post_receive(notes, from, NULL, 0, &notes->round[0]);
-    if (notes->code == OMPI_SUCCESS)
-        notes->code = post_send(notes, to, NULL, 0, &notes->round[1]);
+    notes->barrier_code = post_receive(notes, from, NULL, 0, &notes->round[0]);
+    if (notes->barrier_code == OMPI_SUCCESS)
+        notes->barrier_code = post_send(notes, to, NULL, 0, &notes->round[1]);
     notes->distance *= 2;
 }
 
 /* As in struct coll_strag_job. */
 static bool barrier_progress(struct coll_strag_job *job)
 {
-    struct coll_strag_notes *notes = notes_of(job);
-    while (notes->code == OMPI_SUCCESS && round_is_over(notes)) {
+    struct coll_strag_notes *notes =
+        (struct coll_strag_notes *)(void *)((char *)job -
+                                            offsetof(struct coll_strag_notes, barrier));
+    while (notes->barrier_code == OMPI_SUCCESS && round_is_done(notes)) {
         if (notes->distance >= ompi_comm_size(notes->comm)) {
             notes->seconds = coll_strag_seconds();
             return true;
         }
         begin_round(notes);
     }
-    for (int i = 0; i < 2 && notes->code != OMPI_SUCCESS; i++) {
-        if (MPI_REQUEST_NULL == notes->round[i])
-            continue;
-        ompi_request_cancel(notes->round[i]);
-        ompi_request_free(&notes->round[i]); /* at its end */
-    }
-    return notes->code != OMPI_SUCCESS;
-}
-
-/* As in struct coll_strag_job. */
-static void barrier_over(struct coll_strag_job *job)
-{
-    (void)job;
+    if (notes->barrier_code == OMPI_SUCCESS)
+        return false;
+    give_up(&notes->round[0]);
+    give_up(&notes->round[1]);
+    return true;
 }
 
 void coll_strag_notes_begin_barrier(struct coll_strag_notes *notes)
@@ -114,8 +127,8 @@ void coll_strag_notes_begin_barrier(struct coll_strag_notes *notes)
     notes->has_barrier = true;
     notes->distance = 1;
     notes->round[0] = notes->round[1] = MPI_REQUEST_NULL;
-    notes->code = OMPI_SUCCESS;
-    coll_strag_queue_add(&notes->queue, &notes->job);
+    notes->barrier_code = OMPI_SUCCESS;
+    coll_strag_queue_add(&notes->queue, &notes->barrier);
 }
 
 bool coll_strag_notes_has_barrier(const struct coll_strag_notes *notes)
@@ -128,100 +141,148 @@ int coll_strag_notes_end_barrier(struct coll_strag_notes *notes, double *seconds
     coll_strag_queue_drain(&notes->queue);
     notes->has_barrier = false;
     *seconds = notes->seconds;
-    return notes->code;
+    return notes->barrier_code;
 }
 
-/* ---- Notes ---- */
+/* ---- Samples ---- */
 
-int coll_strag_notes_gather(struct coll_strag_notes *notes, const void *own, size_t bytes,
-                            void *all)
+static void add_child(struct coll_strag_notes *notes, int child)
 {
-    const int n = ompi_comm_size(notes->comm);
+    const struct coll_strag_samples *samples = &notes->child[child];
+    for (int c = 0; c < STRAG_WINDOW_CALLS; c++)
+        strag_call_sample_merge(&notes->own.call[c], &samples->call[c]);
+    strag_link_sample_merge(&notes->own.links, &samples->links);
+}
+
+/* @return whether all children's samples are there, without an error */
+static bool have_children(struct coll_strag_notes *notes)
+{
+    bool all = true;
+    for (int c = 0; c < notes->children; c++) {
+        if (MPI_REQUEST_NULL == notes->received[c])
+            continue;
+        if (!is_done(&notes->received[c], &notes->merge_code))
+            all = false;
+        else if (notes->merge_code == OMPI_SUCCESS)
+            add_child(notes, c);
+    }
+    return all && notes->merge_code == OMPI_SUCCESS;
+}
+
+static bool merge_is_done(struct coll_strag_notes *notes)
+{
+    if (have_children(notes) && notes->sends) {
+        notes->sends = false;
+        notes->merge_code =
+            post_send(notes, notes->parent, &notes->own, sizeof notes->own, &notes->sent);
+    }
+    bool done = !notes->sends && is_done(&notes->sent, &notes->merge_code);
+    for (int c = 0; c < notes->children; c++)
+        done = done && MPI_REQUEST_NULL == notes->received[c];
+    if (!done && notes->merge_code == OMPI_SUCCESS)
+        notes->merge_code = coll_strag_failed(notes->failure);
+    return done;
+}
+
+/* As in struct coll_strag_job. */
+static bool merge_progress(struct coll_strag_job *job)
+{
+    struct coll_strag_notes *notes =
+        (struct coll_strag_notes *)(void *)((char *)job - offsetof(struct coll_strag_notes, merge));
+    const bool done = merge_is_done(notes);
+    if (notes->merge_code == OMPI_SUCCESS)
+        return done;
+    for (int c = 0; c < notes->children; c++)
+        give_up(&notes->received[c]);
+    return true; /* what is being sent stays where it is (coll_strag_notes_free) */
+}
+
+/* @return an error of MPI's */
+static int post_receives(struct coll_strag_notes *notes)
+{
     int code = OMPI_SUCCESS;
-    notes->count = notes->done = 0;
-    if (ompi_comm_rank(notes->comm) != 0) {
-        code = post_send(notes, 0, own, bytes, &notes->gather[0]);
-        notes->count = code == OMPI_SUCCESS;
-        return code;
-    }
-    memcpy(all, own, bytes);
-    for (int rank = 1; rank < n && code == OMPI_SUCCESS; rank++) {
-        code = post_receive(notes, rank, (char *)all + (size_t)rank * bytes, bytes,
-                            &notes->gather[notes->count]);
-        notes->count += code == OMPI_SUCCESS;
-    }
+    for (int c = 0; c < notes->children; c++)
+        notes->received[c] = MPI_REQUEST_NULL;
+    for (int c = 0; c < notes->children && code == OMPI_SUCCESS; c++)
+        code = post_receive(notes, ompi_comm_rank(notes->comm) + (1 << c), &notes->child[c],
+                            sizeof notes->child[c], &notes->received[c]);
     return code;
 }
 
-int coll_strag_notes_look(struct coll_strag_notes *notes)
+void coll_strag_notes_merge(struct coll_strag_notes *notes, const struct coll_strag_samples *own)
 {
-    int code = OMPI_SUCCESS;
-    while (notes->done < notes->count && code == OMPI_SUCCESS &&
-           REQUEST_COMPLETE(notes->gather[notes->done]))
-        code = ompi_request_wait(&notes->gather[notes->done++], MPI_STATUS_IGNORE);
-    return code;
+    notes->own = *own;
+    notes->sends = notes->parent >= 0;
+    notes->sent = MPI_REQUEST_NULL;
+    notes->merge_code = post_receives(notes);
+    coll_strag_queue_add(&notes->queue, &notes->merge);
 }
 
 int coll_strag_notes_wait(struct coll_strag_notes *notes)
 {
-    int code = coll_strag_notes_look(notes);
-    while (notes->done < notes->count && code == OMPI_SUCCESS) {
-        opal_progress();
-        code = coll_strag_failed(notes->failure);
-        if (code == OMPI_SUCCESS)
-            code = coll_strag_notes_look(notes);
-    }
-    return code;
+    coll_strag_queue_drain(&notes->queue);
+    return notes->merge_code;
+}
+
+int coll_strag_notes_check(const struct coll_strag_notes *notes)
+{
+    return notes->merge_code;
+}
+
+const struct coll_strag_samples *coll_strag_notes_merged(const struct coll_strag_notes *notes)
+{
+    return &notes->own;
 }
 
 /* ---- Beginning and end ---- */
 
+static int count_children(int rank, int n)
+{
+    int children = 0;
+    while (!(rank >> children & 1) && (long)rank + (1L << children) < n)
+        children++;
+    return children;
+}
+
 struct coll_strag_notes *coll_strag_notes_create(ompi_communicator_t *comm,
                                                  const struct coll_strag_failure *failure)
 {
-    const size_t messages = ompi_comm_rank(comm) == 0 ? (size_t)ompi_comm_size(comm) - 1 : 1;
-    struct coll_strag_notes *notes = calloc(1, sizeof *notes + messages * sizeof *notes->gather);
+    const int rank = ompi_comm_rank(comm), children = count_children(rank, ompi_comm_size(comm));
+    struct coll_strag_notes *notes =
+        calloc(1, sizeof *notes + (size_t)children * sizeof *notes->child);
     if (NULL == notes)
         return NULL;
     notes->comm = comm;
     notes->failure = failure;
-    notes->job = (struct coll_strag_job){.progress = barrier_progress, .over = barrier_over};
+    notes->children = children;
+    notes->parent = rank > 0 ? rank & (rank - 1) : -1;
+    notes->sent = MPI_REQUEST_NULL;
+    notes->barrier = (struct coll_strag_job){.progress = barrier_progress, .over = over};
+    notes->merge = (struct coll_strag_job){.progress = merge_progress, .over = over};
     coll_strag_queue_init(&notes->queue, comm);
     return notes;
-}
-
-static bool gather_is_over(const struct coll_strag_notes *notes)
-{
-    int i = notes->done;
-    while (i < notes->count && coll_strag_message_is_over(notes->comm, notes->gather[i]))
-        i++;
-    return i == notes->count;
 }
 
 bool coll_strag_notes_end(struct coll_strag_notes *notes, double seconds)
 {
     const double end = coll_strag_seconds() + seconds;
-    while (!(gather_is_over(notes) && coll_strag_queue_is_empty(&notes->queue)) &&
-           coll_strag_seconds() < end)
+    while (!coll_strag_queue_is_empty(&notes->queue) && coll_strag_seconds() < end)
         opal_progress();
-    if (!gather_is_over(notes))
-        return false;
-    (void)coll_strag_notes_wait(notes);
     return coll_strag_queue_is_empty(&notes->queue);
 }
 
 /* As in struct coll_strag_queue. */
 static void closed(struct coll_strag_queue *queue)
 {
-    free((char *)queue - offsetof(struct coll_strag_notes, queue));
+    struct coll_strag_notes *notes =
+        (struct coll_strag_notes *)(void *)((char *)queue -
+                                            offsetof(struct coll_strag_notes, queue));
+    if (MPI_REQUEST_NULL == notes->sent || REQUEST_COMPLETE(notes->sent))
+        free(notes); /* else the message, which an error has left behind, keeps it */
 }
 
-bool coll_strag_notes_free(struct coll_strag_notes *notes)
+void coll_strag_notes_free(struct coll_strag_notes *notes)
 {
-    if (NULL == notes)
-        return true;
-    if (notes->done < notes->count)
-        return false;
-    coll_strag_queue_close(&notes->queue, closed);
-    return true;
+    if (notes)
+        coll_strag_queue_close(&notes->queue, closed);
 }

@@ -3,7 +3,7 @@
  * How fast the network is, before anything ran on it: rank 0 and a rank on another host exchange a
  * few messages. No more is begun after 2 ms, and all have less than 1 MiB. A start only: a shaper
  * lets some bytes pass at once, TCP begins slowly, and the network may have other links; calls say
- * more (watch/calibrate.h).
+ * more (watch/fit.h).
  */
 #ifndef COLL_STRAG_PING_H
 #define COLL_STRAG_PING_H

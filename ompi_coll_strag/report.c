@@ -156,7 +156,7 @@ static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *
         .late_waited = summary.observed.waited,
         .last_calls = (unsigned long long)summary.dynamic.calls,
         .last_ahead = (unsigned long long)summary.dynamic.ahead,
-        .last_saved = summary.dynamic.saved + summary.dynamic.modelled,
+        .last_saved = summary.dynamic.saved,
         .slow_rank = slow ? summary.slowest.rank : -1,
         .slow_factor = slow ? summary.slowest.factor : 1,
         .slow_probes = summary.slowest.probes,

@@ -315,7 +315,6 @@ void coll_strag_setup_free(struct setup *setup)
         return;
     }
     coll_strag_heritage_release(setup->parent);
-    coll_strag_watch_free(setup->watch);
     coll_strag_shared_memory_free(setup->shm);
     coll_strag_ucp_forget(&setup->ucp);
     strag_topology_free(setup->unpacked);

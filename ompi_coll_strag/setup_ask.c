@@ -194,4 +194,6 @@ void coll_strag_setup_end_ask(struct setup *setup)
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
     setup->concludes = true;
     setup->module->count.asked++;
+    if (setup->module->watch_in)
+        setup->module->watch_in = 1; /* one of the job's first communicators: it lives long */
 }

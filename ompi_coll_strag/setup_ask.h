@@ -26,8 +26,7 @@
     coll_strag_setup_make_room, coll_strag_setup_tell_own, coll_strag_setup_tell_hosts,            \
         coll_strag_setup_tell_topology, coll_strag_setup_keep_told,                                \
         COLL_STRAG_SETUP_NETWORK_STEPS, COLL_STRAG_SETUP_MEMORY_STEPS, coll_strag_setup_ping,      \
-        COLL_STRAG_SETUP_DECIDE_STEPS, COLL_STRAG_SETUP_WATCH_STEPS, coll_strag_setup_end_ask,     \
-        COLL_STRAG_SETUP_CONCLUDE_STEPS
+        COLL_STRAG_SETUP_DECIDE_STEPS, coll_strag_setup_end_ask, COLL_STRAG_SETUP_CONCLUDE_STEPS
 
 coll_strag_setup_step coll_strag_setup_make_room, coll_strag_setup_tell_own,
     coll_strag_setup_tell_hosts, coll_strag_setup_tell_topology, coll_strag_setup_keep_told,

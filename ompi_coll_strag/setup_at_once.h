@@ -41,7 +41,7 @@ bool coll_strag_setup_is_decided(struct setup *setup);
 /* All is known: use it. */
 #define COLL_STRAG_SETUP_AT_ONCE_STEPS                                                             \
     coll_strag_setup_take_all, coll_strag_setup_take_given, coll_strag_setup_end_derive,           \
-        COLL_STRAG_SETUP_CONCLUDE_STEPS, COLL_STRAG_SETUP_WATCH_LATER_STEPS
+        COLL_STRAG_SETUP_CONCLUDE_STEPS
 
 coll_strag_setup_step coll_strag_setup_take_all;
 

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many calls are not watched: most communicators live shorter. Where there is something to be
- * learnt they are fewer. */
+/* The call of a derived communicator from which on calls are watched: most live shorter. It is an
+ * earlier one if there is something to be learnt. */
 enum { WATCHED_AFTER = 16, LEARNT_AFTER = 4 };
 
 /* ---- Rank 0's decision ---- */
@@ -189,6 +189,8 @@ void coll_strag_setup_follow(struct coll_strag_module *module,
 {
     module->decision = *decision;
     module->given = module->heritage->given;
+    if (decision->watching != COLL_STRAG_WATCH_NOT)
+        module->watch_in = decision->report ? 1 : decision->learning ? LEARNT_AFTER : WATCHED_AFTER;
     memcpy(module->segments, decision->segments[module->transport->kind], sizeof module->segments);
     coll_strag_setup_find_shortest(module);
 }
@@ -200,7 +202,6 @@ void coll_strag_setup_take_decision(struct setup *setup)
     coll_strag_table_unpack(&decision->table);
     coll_strag_setup_follow(module, decision);
     coll_strag_measured_keep(&decision->measured, module->shm != NULL);
-    setup->watches = decision->watching != COLL_STRAG_WATCH_NOT && !setup->origin;
     if (!decision->given_bytes)
         return;
     if (ompi_comm_rank(setup->comm) != 0)
@@ -238,13 +239,11 @@ void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change
 
 /* ---- Watching ---- */
 
-/* @param ranks  on rank 0: where they are
- * @return NULL: out of memory */
+/* @return NULL: out of memory */
 static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
-                                           ompi_communicator_t *comm,
-                                           const struct strag_rank_location *ranks,
-                                           const struct coll_strag_table_inputs *inputs)
+                                           ompi_communicator_t *comm)
 {
+    const struct coll_strag_decision *decision = &module->decision;
     const struct strag_topology *topology = module->topology;
     struct strag_topology *unpacked = NULL;
     if (NULL == topology &&
@@ -255,141 +254,42 @@ static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
         .failure = &module->failure,
         .topology = topology,
         .shared = NULL != module->shm,
-        .alone = module->shm && strag_shm_is_alone(module->shm) ? module->shm : NULL,
+        .alone = module->shm && strag_shm_is_alone(module->shm),
         .decision = &module->decision,
-        .ranks = ranks,
         .selection = &module->selection,
-        .inputs = *inputs,
+        .inputs = inputs_of(module, comm, decision->pinned, decision->reproducible),
     };
+    struct coll_strag_decision again = *decision; /* for the candidates' times */
+    if (ompi_comm_rank(comm) == 0 && !module->selection)
+        coll_strag_decide(&options.inputs, &again, &module->selection);
     struct coll_strag_watch *watch = coll_strag_watch_make(&options);
     strag_topology_free(unpacked);
     return watch;
 }
 
-/* All have made theirs. @param policy  as in coll_strag_watch_start */
-static void start_watch(struct coll_strag_module *module, struct coll_strag_watch *watch,
-                        bool policy)
+/* Can every rank watch? Then rank 0's first policy goes to all, if there is one: the others would
+ * wait in each call for a rank that does not have it. */
+int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
+                           size_t bytes)
 {
-    coll_strag_watch_start(watch, policy);
+    if (bytes < module->decision.watch_from || --module->watch_in > 0)
+        return OMPI_SUCCESS;
+    struct coll_strag_watch *watch = module->attribute ? make_watch(module, comm) : NULL;
+    struct strag_dynamic_policy *policy = watch ? coll_strag_watch_policy(watch) : NULL;
+    int32_t able = NULL != watch;
+    int code = coll_strag_minimum(&module->failure, &able);
+    if (code == OMPI_SUCCESS && able && policy)
+        code = coll_strag_broadcast(&module->failure, policy, sizeof *policy);
+    if (code != OMPI_SUCCESS || !able) {
+        coll_strag_watch_free(watch);
+        return code;
+    }
+    coll_strag_watch_start(watch, NULL != policy);
     module->watch = watch;
     const struct coll_strag_links *links = coll_strag_watch_links(watch);
     if (links) {
         module->pml.meter = links->meter;
         module->pml.host_of = &links->host_of;
     }
-}
-
-void coll_strag_setup_make_watch(struct setup *setup)
-{
-    if (!setup->watches)
-        return;
-    if (setup->code == OMPI_SUCCESS && setup->module->attribute)
-        setup->watch = make_watch(setup->module, setup->comm, setup->ranks, &setup->inputs);
-    setup->numbers[0] = NULL != setup->watch;
-    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
-}
-
-void coll_strag_setup_agree_on_watch(struct setup *setup)
-{
-    if (!setup->watches)
-        return;
-    setup->watches = setup->numbers[0];
-    if (!setup->watches) {
-        coll_strag_watch_free(setup->watch);
-        setup->watch = NULL;
-        return;
-    }
-    struct strag_dynamic_policy *policy = coll_strag_watch_policy(setup->watch);
-    setup->policy = NULL != policy;
-    if (policy)
-        strag_exchange_broadcast(&setup->exchange, policy, sizeof *policy);
-}
-
-void coll_strag_setup_start_watch(struct setup *setup)
-{
-    if (!setup->watches)
-        return;
-    start_watch(setup->module, setup->watch, setup->policy);
-    setup->watch = NULL;
-}
-
-/* ---- Watching later ---- */
-
-/* On rank 0: what a watch needs to know of the decision. @return where ranks are, to be freed;
- * NULL: out of memory, or the hosts have no names */
-static struct strag_rank_location *look_again(struct coll_strag_module *module,
-                                              ompi_communicator_t *comm,
-                                              const struct coll_strag_table_inputs *inputs)
-{
-    struct coll_strag_decision again = module->decision; /* for the candidates' times */
-    struct strag_rank_location *ranks = coll_strag_setup_find_locations(comm, module->topology);
-    if (ranks && !module->selection)
-        coll_strag_decide(inputs, &again, &module->selection);
-    if (!ranks)
-        coll_strag_log(comm, "not watched: out of memory, or its hosts are not known");
-    return ranks;
-}
-
-static bool is_first(ompi_communicator_t *comm)
-{
-    return ompi_comm_rank(comm) == 0;
-}
-
-/* Can every rank watch? Then rank 0's first policy goes to all, if there is one: the others would
- * wait in each call for a rank that does not have it. @param watch  NULL if this rank cannot; taken
- * over */
-static int begin_watch(struct coll_strag_module *module, struct coll_strag_watch *watch)
-{
-    struct strag_dynamic_policy *policy = watch ? coll_strag_watch_policy(watch) : NULL;
-    int32_t able = NULL != watch;
-    int code = coll_strag_minimum(&module->failure, &able);
-    if (code == OMPI_SUCCESS && able && policy)
-        code = coll_strag_broadcast(&module->failure, policy, sizeof *policy);
-    if (code == OMPI_SUCCESS && able)
-        start_watch(module, watch, NULL != policy);
-    else
-        coll_strag_watch_free(watch);
     return code;
-}
-
-int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
-                           size_t bytes)
-{
-    const size_t from = module->decision.learning ? COLL_STRAG_LEARN_FROM : SIZE_MAX;
-    if ((bytes < module->decision.watch_from && bytes < from) || --module->watch_in > 0)
-        return OMPI_SUCCESS;
-    const struct coll_strag_table_inputs inputs =
-        inputs_of(module, comm, module->decision.pinned, module->decision.reproducible);
-    struct strag_rank_location *ranks = is_first(comm) ? look_again(module, comm, &inputs) : NULL;
-    const bool able = (ranks || !is_first(comm)) && module->attribute;
-    struct coll_strag_watch *watch = able ? make_watch(module, comm, ranks, &inputs) : NULL;
-    free(ranks);
-    return begin_watch(module, watch);
-}
-
-void coll_strag_setup_watch_later(struct setup *setup)
-{
-    struct coll_strag_module *module = setup->module;
-    const struct coll_strag_decision *decision = &module->decision;
-    setup->watches = false;
-    if (setup->code != OMPI_SUCCESS || decision->watching == COLL_STRAG_WATCH_NOT)
-        return;
-    setup->watches = decision->report;
-    if (!setup->watches) {
-        module->watch_in = decision->learning ? LEARNT_AFTER : WATCHED_AFTER;
-        return;
-    }
-    setup->inputs = inputs_of(module, setup->comm, decision->pinned, decision->reproducible);
-    free(setup->ranks);
-    setup->ranks = NULL;
-    if (is_first(setup->comm))
-        setup->ranks = look_again(module, setup->comm, &setup->inputs);
-    if (is_first(setup->comm) && !setup->ranks)
-        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
-}
-
-void coll_strag_setup_end_watch_later(struct setup *setup)
-{
-    if (setup->code == OMPI_ERR_OUT_OF_RESOURCE)
-        setup->code = OMPI_SUCCESS; /* calls are not watched, and that is all */
 }

@@ -15,26 +15,12 @@ coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision,
 /** The first half, on rank 0: its decision is the heritage's, as it is sent. */
 coll_strag_setup_step coll_strag_setup_make_decision;
 
-/* If calls are to be watched from the first one on (setup->watches): can all? If not, none are. */
-#define COLL_STRAG_SETUP_WATCH_STEPS                                                               \
-    coll_strag_setup_make_watch, coll_strag_setup_agree_on_watch, coll_strag_setup_start_watch
-
-coll_strag_setup_step coll_strag_setup_make_watch, coll_strag_setup_agree_on_watch,
-    coll_strag_setup_start_watch;
-
-/* With an origin or a parent: if calls are watched at all, then from a later one on; at once where
- * the user wants a report. */
-#define COLL_STRAG_SETUP_WATCH_LATER_STEPS                                                         \
-    coll_strag_setup_watch_later, COLL_STRAG_SETUP_WATCH_STEPS, coll_strag_setup_end_watch_later
-
-coll_strag_setup_step coll_strag_setup_watch_later, coll_strag_setup_end_watch_later;
-
 /** What was decided holds from now on. */
 void coll_strag_setup_follow(struct coll_strag_module *module,
                              const struct coll_strag_decision *decision);
 
-/** Where calls are not watched from the first one on: count this one, of so many bytes, and begin
- * when it is time. Collective, of blocking calls alone: it uses the communicator's own collectives.
+/** Calls are to be watched (module->watch_in): count this one, of so many bytes, and begin when it
+ * is time. Collective, of blocking calls alone: it uses the communicator's own collectives.
  * @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
                            size_t bytes);

@@ -37,7 +37,7 @@ void coll_strag_setup_forget_origin(struct setup *setup);
 #define COLL_STRAG_SETUP_DERIVE_STEPS                                                              \
     coll_strag_setup_take_origin, COLL_STRAG_SETUP_NETWORK_STEPS, coll_strag_setup_want_to_rejoin, \
         COLL_STRAG_SETUP_REJOIN_STEPS, COLL_STRAG_SETUP_DECIDE_STEPS, coll_strag_setup_end_derive, \
-        COLL_STRAG_SETUP_CONCLUDE_STEPS, COLL_STRAG_SETUP_WATCH_LATER_STEPS
+        COLL_STRAG_SETUP_CONCLUDE_STEPS
 
 coll_strag_setup_step coll_strag_setup_take_origin, coll_strag_setup_want_to_rejoin,
     coll_strag_setup_end_derive;

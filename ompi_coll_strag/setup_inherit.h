@@ -28,7 +28,7 @@ bool coll_strag_setup_may_inherit(const struct setup *setup);
 /* If so. */
 #define COLL_STRAG_SETUP_INHERIT_STEPS                                                             \
     coll_strag_setup_inherit, COLL_STRAG_SETUP_NETWORK_STEPS, coll_strag_setup_end_inherit,        \
-        COLL_STRAG_SETUP_CONCLUDE_STEPS, COLL_STRAG_SETUP_WATCH_LATER_STEPS
+        COLL_STRAG_SETUP_CONCLUDE_STEPS
 
 coll_strag_setup_step coll_strag_setup_inherit, coll_strag_setup_end_inherit;
 

@@ -104,8 +104,6 @@ void coll_strag_setup_find_shortest(struct coll_strag_module *module)
         shortest = given;
     if (decision->watching != COLL_STRAG_WATCH_NOT && decision->watch_from < shortest)
         shortest = decision->watch_from;
-    if (decision->learning && COLL_STRAG_LEARN_FROM < shortest)
-        shortest = COLL_STRAG_LEARN_FROM;
     module->delegate_below = decision->pinned == COLL_STRAG_AUTO ? shortest : 0;
     module->delegate_limit = ULLONG_MAX;
 }

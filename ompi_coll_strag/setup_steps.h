@@ -79,11 +79,6 @@ struct setup {
     struct strag_shm *shm; /* until it is the module's */
     struct strag_shm_info own_info, *infos;
 
-    /* setup_decide.c's */
-    bool watches;                   /* from the first call on */
-    struct coll_strag_watch *watch; /* until it is the module's */
-    bool policy;
-
     struct strag_shm_info few_infos[]; /* [rank]; none with more than COLL_STRAG_SETUP_FEW_RANKS */
 };
 

@@ -104,17 +104,6 @@ void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_lo
 
 /* ---- Watched ---- */
 
-/* At least so many calls are a window; where there are more ranks, rank 0 has more to gather. */
-enum { WINDOW = 100, RANKS_PER_CALL = 2 };
-
-int coll_strag_window(int n)
-{
-    if (coll_strag_settings.window)
-        return coll_strag_settings.window;
-    const int suits = n / RANKS_PER_CALL;
-    return suits < WINDOW ? WINDOW : suits > STRAG_WINDOW_MAX ? STRAG_WINDOW_MAX : suits;
-}
-
 /* Where all ranks are on one host a delay is hardly ever worth it, and what is modelled of messages
  * there is too little to say when. */
 static void decide_dynamic(const char *straggler, bool fixed, const struct strag_topology *topology,
@@ -141,7 +130,7 @@ void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
     decision->report = coll_strag_report_wanted(comm);
     decision->reproducible = (int32_t)settings->reproducible;
     decision->watch_from = settings->watch_from;
-    decision->window = coll_strag_window(ompi_comm_size(comm));
+    decision->window = settings->window ? settings->window : STRAG_WINDOW_CALLS;
     decision->watching = decision->report ? COLL_STRAG_WATCH_ONLY : COLL_STRAG_WATCH_NOT;
     if (is_auto(coll_strag_slowdown(comm, buffer)) && !fixed && topology && topology->hosts > 1) {
         decision->links = true;

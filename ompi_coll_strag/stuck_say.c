@@ -11,11 +11,7 @@
 /* "rank 3 (node7)". */
 static void put_rank(FILE *out, ompi_communicator_t *comm, int rank)
 {
-    const ompi_proc_t *proc = ompi_group_peer_lookup_existing(comm->c_local_group, rank);
-    const char *host = proc ? opal_get_proc_hostname(&proc->super) : NULL;
-    if (rank == ompi_comm_rank(comm))
-        host = opal_process_info.nodename;
-    fprintf(out, "rank %d (%s)", rank, host ? host : "unknown host");
+    fprintf(out, "rank %d (%s)", rank, coll_strag_host_of(comm, rank));
 }
 
 /* An operator of MPI's. */

@@ -47,7 +47,7 @@ size_t coll_strag_table_shortest(const struct strag_table *table)
 }
 
 /* The number takes the pointer's place, plus 1, so that NULL stays NULL. */
-static const struct strag_algorithm *pack(const struct strag_algorithm *algorithm)
+const struct strag_algorithm *coll_strag_algorithm_pack(const struct strag_algorithm *algorithm)
 {
     uintptr_t number = 0;
     while (algorithm && strag_algorithms[number++] != algorithm)
@@ -55,7 +55,7 @@ static const struct strag_algorithm *pack(const struct strag_algorithm *algorith
     return (const struct strag_algorithm *)number;
 }
 
-static const struct strag_algorithm *unpack(const struct strag_algorithm *packed)
+const struct strag_algorithm *coll_strag_algorithm_unpack(const struct strag_algorithm *packed)
 {
     const uintptr_t number = (uintptr_t)packed;
     return number ? strag_algorithms[number - 1] : NULL;
@@ -64,25 +64,13 @@ static const struct strag_algorithm *unpack(const struct strag_algorithm *packed
 void coll_strag_table_pack(struct strag_table *table)
 {
     for (int e = 0; e < table->entries; e++)
-        table->entry[e].algorithm = pack(table->entry[e].algorithm);
+        table->entry[e].algorithm = coll_strag_algorithm_pack(table->entry[e].algorithm);
 }
 
 void coll_strag_table_unpack(struct strag_table *table)
 {
     for (int e = 0; e < table->entries; e++)
-        table->entry[e].algorithm = unpack(table->entry[e].algorithm);
-}
-
-void coll_strag_trial_pack(struct strag_trial *trial)
-{
-    for (int r = 0; r < trial->runs; r++)
-        trial->run[r].algorithm = pack(trial->run[r].algorithm);
-}
-
-void coll_strag_trial_unpack(struct strag_trial *trial)
-{
-    for (int r = 0; r < trial->runs; r++)
-        trial->run[r].algorithm = unpack(trial->run[r].algorithm);
+        table->entry[e].algorithm = coll_strag_algorithm_unpack(table->entry[e].algorithm);
 }
 
 /* Does the algorithm wait for a straggler, which is named, but not in this communicator? */

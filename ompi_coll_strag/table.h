@@ -7,7 +7,7 @@
 #include "model.h"
 
 #include "model/choice.h"
-#include "watch/trials.h"
+#include "model/select.h"
 
 /* Between hosts shorter calls are not experimented with. As long as nobody knows what a message
  * takes there (it is neither configured nor measured) it is the minimum, too: below it the previous
@@ -60,9 +60,9 @@ size_t coll_strag_table_shortest(const struct strag_table *table);
 void coll_strag_table_pack(struct strag_table *table);
 void coll_strag_table_unpack(struct strag_table *table);
 
-/** The same for the runs of a trial. */
-void coll_strag_trial_pack(struct strag_trial *trial);
-void coll_strag_trial_unpack(struct strag_trial *trial);
+/** The same for one algorithm; NULL stays NULL. */
+const struct strag_algorithm *coll_strag_algorithm_pack(const struct strag_algorithm *algorithm);
+const struct strag_algorithm *coll_strag_algorithm_unpack(const struct strag_algorithm *packed);
 
 /** The rules file, read by the first who asks. @return NULL: there is none, or it is of no use */
 const struct strag_rules *coll_strag_rules(void);

@@ -46,10 +46,10 @@ int coll_strag_read_window(int window, struct coll_strag_complaints *complaints)
 {
     char text[16];
     const struct coll_strag_source source = {"coll_strag_window", text, complaints};
-    if (window == 0 || (window >= 2 && window <= STRAG_WINDOW_MAX))
+    if (window >= 0 && window <= STRAG_WINDOW_CALLS)
         return window;
     snprintf(text, sizeof text, "%d", window);
-    coll_strag_complain(&source, "out of range", NULL, "0, or 2 to 4096 calls", "0");
+    coll_strag_complain(&source, "out of range", NULL, "0, or 1 to 8 calls", "0");
     return 0;
 }
 

@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every rank notes how long its calls take, and once a window
+ * Every rank times the calls of a window, and after it
  *
- *     call w       all ranks   -- struct strag_note [w] -->  rank 0     a gather, not waited for
- *     call w + w/8 rank 0      waits for it if it must, judges
- *                  rank 0      -- update -->  all ranks     a broadcast (update.h)
+ *     the window's last call   all ranks   -- samples -->  rank 0    merged up a tree, not waited
+ * for the next call            rank 0      waits for them if it must, judges rank 0      -- update
+ * -->  all ranks  a broadcast (update.h)
  *
- * The gather has messages of its own (notes.h), and is started by all ranks within the same call;
- * it progresses in whatever MPI call a rank is. All ranks are in call w + w/8 when rank 0 sends the
- * update, so the broadcast does not wait. All use it from the next call on, and so choose alike.
- * Until then the notes are sent from where the observer keeps them.
+ * The merge (notes.h) is started by all ranks within the same call, and progresses in whatever MPI
+ * call a rank is. All ranks are in the next call when rank 0 sends the update, so the broadcast
+ * does not wait. All use it from the call after it on, and so choose alike; it also says which
+ * calls the next window has.
  *
- * The notes also have what the rank's meter says of its host's links. If rank 0 suspects one, the
+ * Samples also have what ranks' meters say of their hosts' links. If rank 0 suspects one, the
  * update asks for a probe; all ranks do that at once, and a second update follows.
  *
- * Where a closer look is wanted a nonblocking barrier runs beside each call. It is over when all
- * ranks are there, on all of them within the time of a few short messages.
- *
- * Where all ranks share memory the notes are there, with the times at which ranks came, and so no
- * call needs a barrier (host_notes.h):
- *
- *     call w + 1   rank 0      has all notes of the window, judges, and announces an update
- *                              if there is something new, or none was for long
- *     call w + 2   rank 0      -- update -->  all ranks
+ * Where a closer look is wanted a nonblocking barrier runs beside each sampled call. It is done
+ * when all ranks are there, on all of them within the time of a few short messages.
  *
  * A rank that is out of memory says so before the first call is watched, and then none is. An error
- * of the gather, the barrier or the broadcast is one of MPI's own, on this very communicator: the
+ * of the merge, the barrier or the broadcast is one of MPI's own, on this very communicator: the
  * call returns it as any other.
  */
 #include "watch.h"
@@ -41,9 +34,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Of a class of sizes: short calls are watched until its trials are over, or there were so many. */
-enum { SEEN_MOST = 96 };
 
 /* ---- All watches of this process ---- */
 
@@ -113,7 +103,6 @@ static void end_watch(struct coll_strag_teardown *teardown)
 
 /* ---- Making one ---- */
 
-/* Memory that a message still uses is left to it. */
 void coll_strag_watch_free(struct coll_strag_watch *watch)
 {
     if (NULL == watch)
@@ -122,15 +111,11 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
     coll_strag_teardown_leave(&watch->teardown);
     coll_strag_arrivals_free(watch->arrivals);
     watch->arrivals = NULL;
-    if (!coll_strag_notes_free(watch->notes))
-        return;
-    strag_observer_free(watch->observer);
+    coll_strag_notes_free(watch->notes);
     coll_strag_links_free(watch->links);
     strag_judge_free(watch->judge);
-    strag_learner_free(watch->learner);
-    coll_strag_host_notes_free(watch->host);
-    free(watch->judged);
-    free(watch->all_notes);
+    strag_fit_free(watch->fit);
+    strag_experiments_free(watch->experiments);
     free(watch);
 }
 
@@ -164,12 +149,6 @@ void coll_strag_watch_start(struct coll_strag_watch *watch, bool policy)
 {
     if (policy)
         coll_strag_table_unpack(&watch->policy.table);
-    if (watch->host && !strag_shm_notes_are_possible(watch->options.alone)) {
-        coll_strag_host_notes_free(watch->host);
-        watch->host = NULL;
-    }
-    if (watch->host)
-        strag_observer_set_lag(watch->observer, 1);
     pthread_mutex_lock(&watches.lock);
     watch->next = watches.first;
     watches.first = watch;
@@ -188,24 +167,18 @@ struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch
 
 /* ---- A window's end ---- */
 
-static int send_notes(struct coll_strag_watch *watch)
+static void send_samples(struct coll_strag_watch *watch)
 {
-    size_t bytes;
-    const int code = coll_strag_notes_wait(watch->notes);
-    if (code != OMPI_SUCCESS)
-        return code;
-    struct strag_note *notes = strag_observer_notes(watch->observer, &bytes);
-    if (watch->links) {
-        struct strag_meter_note note;
-        strag_meter_take(watch->links->meter, &note);
-        memcpy((char *)notes + bytes, &note, sizeof note);
-        bytes += sizeof note;
-    }
-    watch->notes_bytes = bytes;
-    if (watch->judge)
-        strag_judge_begin_window(watch->judge);
-    const int begun = coll_strag_notes_gather(watch->notes, notes, bytes, watch->all_notes);
-    return begun == OMPI_SUCCESS ? coll_strag_notes_look(watch->notes) : begun;
+    struct coll_strag_samples samples;
+    double seconds = 0;
+    memset(&samples, 0, sizeof samples);
+    memcpy(samples.call, watch->window.sample, sizeof samples.call);
+    for (int c = 0; c < watch->window.filled; c++)
+        seconds += (double)samples.call[c].sum;
+    if (watch->links)
+        coll_strag_links_meter(watch->links, &watch->options.decision->state, seconds,
+                               &samples.links);
+    coll_strag_notes_merge(watch->notes, &samples);
 }
 
 /* What the judge has found. */
@@ -223,7 +196,6 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
     update->change = (int32_t)change;
     update->summary = *strag_judge_summary(watch->judge);
     update->dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
-    update->settled = watch->learner ? strag_learner_settled(watch->learner) : 0;
 }
 
 /* The regime begins: what it needs is made on all ranks, or on none, and then it does not begin. */
@@ -245,12 +217,6 @@ static int begin_dynamic(struct coll_strag_watch *watch)
 static int follow_news(struct coll_strag_watch *watch, const struct coll_strag_update *update,
                        const struct coll_strag_news *news)
 {
-    for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++) {
-        if (update->change == STRAG_CHANGE_LINKS)
-            watch->trials.trial[t].runs = 0;
-        if (update->begun[t])
-            strag_trial_begin(&watch->trials, t, &news->trials[t]);
-    }
     watch->policy = news->policy;
     if (update->change != STRAG_CHANGE_NOTHING) {
         coll_strag_measured_keep(&news->measured, watch->options.shared);
@@ -258,6 +224,14 @@ static int follow_news(struct coll_strag_watch *watch, const struct coll_strag_u
         watch->options.decision->table = news->table;
     }
     return watch->policy.on && NULL == watch->arrivals ? begin_dynamic(watch) : OMPI_SUCCESS;
+}
+
+static void start_window(struct coll_strag_watch *watch, const struct coll_strag_update *update)
+{
+    struct strag_window_order next = update->next;
+    next.rival = coll_strag_algorithm_unpack(next.rival);
+    strag_window_start(&watch->window, &next);
+    watch->look = update->look || watch->always_look;
 }
 
 /* Rank 0's update goes to all, and all follow it. */
@@ -270,229 +244,114 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
     int code = coll_strag_broadcast(failure, update, sizeof *update);
     if (code != OMPI_SUCCESS)
         return code;
-    watch->look = update->look || watch->always_measure;
-    if (update->window)
-        strag_observer_set_window(watch->observer, update->window);
-    watch->settled = update->settled;
+    start_window(watch, update);
     keep_summary(watch, &update->summary);
     if (!coll_strag_update_has_news(update))
         return code;
     if (watch->judge)
-        coll_strag_news_fill(watch->judge, watch->learner, &news);
+        coll_strag_news_fill(watch->judge, &news);
     code = coll_strag_broadcast(failure, &news, sizeof news);
     if (code != OMPI_SUCCESS)
         return code;
-    coll_strag_news_unpack(update, &news);
+    coll_strag_news_unpack(&news);
     code = follow_news(watch, update, &news);
     *change = update->change > (int)*change ? (enum strag_change)update->change : *change;
     return code;
 }
 
-/* @param[out] seconds  that it took; on rank 0 hosts' rates are there then */
-static int probe_links(struct coll_strag_watch *watch, size_t bytes, double *seconds)
+/* @param[out] seconds  that it took */
+static int probe_links(struct coll_strag_watch *watch, const struct coll_strag_update *update,
+                       struct strag_link_sample *sample, double *seconds)
 {
-    struct coll_strag_links *links = watch->links;
-    float own[STRAG_PROBE_ROUNDS];
     double all_there;
     coll_strag_notes_begin_barrier(watch->notes);
     int code = coll_strag_notes_end_barrier(watch->notes, &all_there);
     if (code == OMPI_SUCCESS)
-        code =
-            coll_strag_links_probe(links, watch->options.comm, watch->options.failure, bytes, own);
-    if (code == OMPI_SUCCESS)
-        code = coll_strag_gather(watch->options.failure, own, sizeof own, links->gathered);
-    if (code == OMPI_SUCCESS && links->rates)
-        coll_strag_links_sort(links);
+        code = coll_strag_links_probe(watch->links, watch->options.failure,
+                                      &watch->options.decision->state, update->probe,
+                                      update->probe_bytes, sample);
     *seconds = coll_strag_seconds() - all_there;
     return code;
 }
 
+/* The update after it may ask for another one. */
 static int probe(struct coll_strag_watch *watch, struct coll_strag_update *update,
                  enum strag_change *change)
 {
+    struct strag_link_sample sample;
     double seconds;
-    int code = probe_links(watch, update->probe_bytes, &seconds);
+    int code = probe_links(watch, update, &sample, &seconds);
     if (code != OMPI_SUCCESS)
         return code;
-    update->window = 0;
-    memset(update->begun, 0, sizeof update->begun);
+    update->probe = 0;
     if (watch->judge) {
-        enum strag_change links = strag_judge_probed(watch->judge, watch->links->rates, seconds);
+        enum strag_change links = strag_judge_probed(watch->judge, &sample, seconds);
+        update->probe = strag_slowdown_rounds(watch->links->slowdown);
+        update->probe_bytes = strag_slowdown_bytes(watch->links->slowdown);
         log_judgement(watch);
         fill_in(watch, links, update);
     }
     return broadcast_update(watch, update, change);
 }
 
-static void fill_in_judgement(const struct coll_strag_watch *watch,
-                              const struct strag_judgement *judgement,
-                              struct coll_strag_update *update)
+/* Rank 0 judges the window. */
+static void judge(struct coll_strag_watch *watch, struct coll_strag_update *update)
 {
-    update->look = judgement->look;
-    update->probe = judgement->probe;
-    update->probe_bytes = judgement->probe_bytes;
-    update->window = judgement->window;
-    for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++)
-        update->begun[t] = judgement->begun[t];
-    fill_in(watch, judgement->change, update);
-    if (watch->learner && strag_learner_found(watch->learner))
-        coll_strag_winners_keep(&watch->options.inputs, watch->options.decision, watch->learner);
+    const struct coll_strag_samples *samples = coll_strag_notes_merged(watch->notes);
+    const struct strag_judgement judgement = strag_judge_window(
+        watch->judge, samples->call, watch->window.filled, watch->links ? &samples->links : NULL);
+    log_judgement(watch);
+    update->look = judgement.look;
+    update->probe = judgement.probe;
+    update->probe_bytes = judgement.probe_bytes;
+    update->next = judgement.next;
+    update->next.rival = coll_strag_algorithm_pack(judgement.next.rival);
+    fill_in(watch, judgement.change, update);
+    if (judgement.found)
+        coll_strag_winners_keep(&watch->options.inputs, watch->options.decision,
+                                watch->experiments);
 }
 
 static int decide(struct coll_strag_watch *watch, enum strag_change *change)
 {
     struct coll_strag_update update;
+    const double start = coll_strag_seconds();
     memset(&update, 0, sizeof update);
     int code = watch->judge ? coll_strag_notes_wait(watch->notes)
-                            : coll_strag_notes_look(watch->notes); /* else rank 0 waits for them */
-    if (watch->judge && code == OMPI_SUCCESS) {
-        const struct strag_judgement judgement = strag_judge_window(
-            watch->judge, watch->all_notes, watch->notes_bytes, coll_strag_seconds());
-        log_judgement(watch);
-        fill_in_judgement(watch, &judgement, &update);
-    }
+                            : coll_strag_notes_check(watch->notes); /* rank 0 waits for all */
+    if (watch->judge && code == OMPI_SUCCESS)
+        judge(watch, &update);
     if (code == OMPI_SUCCESS)
         code = broadcast_update(watch, &update, change);
-    if (code == OMPI_SUCCESS && update.probe)
+    while (code == OMPI_SUCCESS && update.probe)
         code = probe(watch, &update, change);
-    if (code == OMPI_SUCCESS) /* rank 0 has all notes: this does not wait for other ranks */
+    if (code == OMPI_SUCCESS) /* rank 0 has all samples: this does not wait for other ranks */
         code = coll_strag_notes_wait(watch->notes);
-    return code;
-}
-
-/* ---- The same through shared memory ---- */
-
-/* So many times what an update takes have calls to take before one that says nothing new. */
-static const double updates_share = 1.0 / 500;
-
-/* After a window no calls are noted for so many times what noting and judging took. */
-static const double pause_factor = 500;
-
-/* What noting a window takes on rank 0 for each rank and call: a line of a cache now and then. */
-static const double noting_price = 5e-8;
-
-/* On rank 0. */
-static void judge_on_host(struct coll_strag_watch *watch)
-{
-    struct coll_strag_update update = {.change = STRAG_CHANGE_NOTHING};
-    struct coll_strag_host_notes *host = watch->host;
-    const double start = coll_strag_seconds();
-    *watch->judged = strag_judge_window(watch->judge, watch->all_notes,
-                                        coll_strag_watch_notes_room(watch), start);
-    log_judgement(watch);
-    update.change = (int32_t)watch->judged->change;
-    update.dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
-    if (watch->options.decision->same_window || coll_strag_update_has_news(&update) ||
-        updates_share * host->seconds > host->price)
-        coll_strag_host_notes_announce(host);
-    if (host->most == 0)
-        return;
-    const double end = coll_strag_seconds();
-    host->resume = end + pause_factor * (end - start + noting_price * host->n * host->most);
-    strag_observer_restart(watch->observer);
-    strag_judge_restart(watch->judge);
-}
-
-/* On rank 0: a call between two windows. The clock is looked at in one of four. */
-static void pause_on_host(struct coll_strag_watch *watch)
-{
-    struct coll_strag_host_notes *host = watch->host;
-    if (host->ended <= host->from || host->ended % 4 > 0 || coll_strag_seconds() < host->resume)
-        return;
-    const uint64_t end = host->from + (uint64_t)host->most;
-    coll_strag_host_notes_restart(host);
-    const uint64_t calls = host->from - end;
-    host->seconds += host->mean * (double)calls;
-    strag_judge_skip(watch->judge, calls, host->mean * (double)calls);
-}
-
-/* So many calls, about, the mean of calls is over. */
-enum { MEAN_OF = 100 };
-
-/* The first call does not count: ranks come to it from the program's beginning. */
-static void add_to_mean(struct coll_strag_host_notes *host, double seconds)
-{
-    if (host->noted > 0)
-        host->mean += (seconds - host->mean) / host->noted;
-    if (host->noted < MEAN_OF)
-        host->noted++;
-}
-
-/* On rank 0. */
-static void look_on_host(struct coll_strag_watch *watch, const struct strag_watched_call *call,
-                         struct strag_note note)
-{
-    struct coll_strag_host_notes *host = watch->host;
-    strag_judge_add(watch->judge, call, (double)note.seconds);
-    add_to_mean(host, (double)note.seconds);
-    const enum strag_observe_step step = strag_observer_add(watch->observer, note);
-    if (step == STRAG_OBSERVE_SEND)
-        strag_judge_begin_window(watch->judge);
-    coll_strag_host_notes_read(host, step == STRAG_OBSERVE_DECIDE, watch->all_notes,
-                               coll_strag_watch_notes_room(watch));
-    if (step == STRAG_OBSERVE_DECIDE)
-        judge_on_host(watch);
-}
-
-/* After the call for which it was announced. */
-static int update_on_host(struct coll_strag_watch *watch, enum strag_change *change)
-{
-    struct coll_strag_host_notes *host = watch->host;
-    struct coll_strag_update update;
-    const double start = coll_strag_seconds();
-    memset(&update, 0, sizeof update);
     if (watch->judge)
-        fill_in_judgement(watch, watch->judged, &update);
-    const int code = broadcast_update(watch, &update, change);
-    host->price = coll_strag_seconds() - start;
-    host->seconds = 0;
+        strag_judge_spent(watch->judge, coll_strag_seconds() - start);
     return code;
 }
 
-/* Between two windows' ends there are two calls at least, so no update is announced while another
- * one is. */
-static int end_on_host(struct coll_strag_watch *watch, const struct strag_watched_call *call,
-                       struct strag_note note, enum strag_change *change)
-{
-    struct coll_strag_host_notes *host = watch->host;
-    const bool noted = coll_strag_host_notes_wants(host);
-    const bool update = coll_strag_host_notes_end(host, watch->start, (double)note.seconds);
-    const int code = update ? update_on_host(watch, change) : OMPI_SUCCESS;
-    if (watch->judge && code == OMPI_SUCCESS) {
-        if (noted)
-            look_on_host(watch, call, note);
-        else
-            pause_on_host(watch);
-    }
-    return code;
-}
+/* ---- Experiments ---- */
 
-/* ---- Trials ---- */
-
-const struct strag_trial_run *coll_strag_watch_trial(struct coll_strag_watch *watch, size_t bytes)
+bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op,
+                            struct strag_variant *rival)
 {
-    return watch ? strag_trial_next(&watch->trials, bytes) : NULL;
+    if (!coll_strag_watches(watch, bytes) ||
+        !strag_window_runs_rival(&watch->window, bytes, coll_strag_operation(op)))
+        return false;
+    *rival = (struct strag_variant){watch->window.order.rival, watch->window.order.blocks};
+    return true;
 }
 
 /* ---- A call ---- */
-
-/* Is there something to be learnt from a call that is too short to look for stragglers in it? Where
- * its size's trials are over notes and updates would cost more than that (4 KiB without latency: 6
- * to 17 % of a call). Where one is under way all calls count until it is judged. */
-static bool teaches(const struct coll_strag_watch *watch, size_t bytes)
-{
-    const int size_class = strag_size_class(bytes);
-    return watch->options.decision->learning && bytes >= COLL_STRAG_LEARN_FROM &&
-           !(watch->settled >> size_class & 1) &&
-           (watch->seen[size_class] < SEEN_MOST || strag_trial_has(&watch->trials, bytes));
-}
 
 /* A call of no bytes waits for nobody. */
 bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
 {
     if (!watch || watch->inside || watch->failed || watch->over || bytes == 0)
         return false;
-    return bytes >= watch->from || teaches(watch, bytes);
+    return bytes >= watch->from;
 }
 
 /* What one rank alone knows must not count: another one would wait for it. */
@@ -532,41 +391,32 @@ int coll_strag_watch_agreed(struct coll_strag_watch *watch,
     return coll_strag_arrivals_end(watch->arrivals, code);
 }
 
-void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes)
+void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op)
 {
     watch->inside = true;
-    watch->brief = bytes < watch->from;
-    if (watch->host && !coll_strag_host_notes_wants(watch->host))
+    watch->sampled = strag_window_has(&watch->window, bytes, coll_strag_operation(op));
+    if (!watch->sampled)
         return;
     watch->start = coll_strag_seconds();
-    if (watch->look && !watch->brief && !watch->host)
+    if (watch->look)
         coll_strag_notes_begin_barrier(watch->notes);
 }
 
-/* All ranks are there, and each stays until its own barrier is over: that takes no longer than a
- * few short messages. */
-static int take_note(struct coll_strag_watch *watch, struct strag_note *note)
+/* All ranks are there, and each stays until its own barrier is done: that takes no longer than a
+ * few short messages. @param[out] stay, wait  seconds; below 0: not measured */
+static int take_times(struct coll_strag_watch *watch, double *stay, double *wait)
 {
-    double seconds = coll_strag_seconds() - watch->start;
-    *note = (struct strag_note){.seconds = (float)(watch->brief ? -seconds : seconds), .wait = -1};
+    double all_there;
+    *stay = *wait = -1;
+    if (!watch->sampled)
+        return OMPI_SUCCESS;
+    *stay = coll_strag_seconds() - watch->start;
     if (!coll_strag_notes_has_barrier(watch->notes))
         return OMPI_SUCCESS;
-    double all_there;
-    int code = coll_strag_notes_end_barrier(watch->notes, &all_there);
+    const int code = coll_strag_notes_end_barrier(watch->notes, &all_there);
     if (code == OMPI_SUCCESS)
-        note->wait = (float)(all_there - watch->start);
+        *wait = all_there > watch->start ? all_there - watch->start : 0;
     return code;
-}
-
-/* Where a class of sizes is new, its first window is short. The same on all ranks. */
-static void count_call(struct coll_strag_watch *watch, size_t bytes)
-{
-    const struct coll_strag_decision *decision = watch->options.decision;
-    if (!decision->learning)
-        return;
-    uint8_t *seen = &watch->seen[strag_size_class(bytes)];
-    if (*seen < SEEN_MOST && ++*seen == STRAG_FIRST_WINDOW && !decision->same_window)
-        strag_observer_set_window(watch->observer, 1);
 }
 
 void coll_strag_watch_give_up(struct coll_strag_watch *watch)
@@ -578,21 +428,17 @@ void coll_strag_watch_give_up(struct coll_strag_watch *watch)
 int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
                          enum strag_change *change)
 {
-    struct strag_note note = {.wait = -1};
-    int code = OMPI_SUCCESS;
+    double stay, wait;
     *change = STRAG_CHANGE_NOTHING;
-    if (!watch->host || coll_strag_host_notes_wants(watch->host))
-        code = take_note(watch, &note);
-    if (code == OMPI_SUCCESS && watch->host) {
-        code = end_on_host(watch, call, note, change);
-    } else if (code == OMPI_SUCCESS) {
+    int code = take_times(watch, &stay, &wait);
+    if (code == OMPI_SUCCESS) {
         if (watch->judge)
-            strag_judge_add(watch->judge, call, fabs((double)note.seconds));
-        count_call(watch, call->bytes);
-        enum strag_observe_step step = strag_observer_add(watch->observer, note);
-        if (step == STRAG_OBSERVE_SEND)
-            code = send_notes(watch);
-        else if (step == STRAG_OBSERVE_DECIDE)
+            strag_judge_add(watch->judge, call, stay);
+        const enum strag_window_step step = strag_window_end(
+            &watch->window, ompi_comm_rank(watch->options.comm), watch->sampled, stay, wait);
+        if (step == STRAG_WINDOW_SEND)
+            send_samples(watch);
+        else if (step == STRAG_WINDOW_DECIDE)
             code = decide(watch, change);
     }
     watch->inside = false;

@@ -34,9 +34,18 @@ struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch
 /** Is a call of so many bytes to be watched? The same on all ranks. `watch` may be NULL. */
 bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes);
 
-/** What a call of so many bytes runs because it is to be tried. To be asked once for each call, on
- * all ranks. `watch` may be NULL. @return NULL: what the table says */
-const struct strag_trial_run *coll_strag_watch_trial(struct coll_strag_watch *watch, size_t bytes);
+/** Does a call of this size and operation run an experiment's rival? To be asked of blocking calls
+ * that are watched, before they begin; the same on all ranks. `watch` may be NULL.
+ * @param[out] rival  what it runs then */
+bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op,
+                            struct strag_variant *rival);
+
+/** What calls reduce with, as a number that is the same on all ranks. */
+static inline int coll_strag_operation(const ompi_op_t *op)
+{
+    return ompi_op_is_intrinsic((ompi_op_t *)(uintptr_t)op) ? (int)op->op_type : -1;
+}
+
 /* Who is not waited for in a call. */
 struct coll_strag_without {
     enum strag_dynamic_turn turn;
@@ -58,7 +67,7 @@ int coll_strag_watch_agreed(struct coll_strag_watch *watch,
                             const struct coll_strag_without *without, int code);
 
 /** Before such a call. */
-void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes);
+void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op);
 
 /** After it, also if it has failed: all ranks must be in step.
  * @param[out] change  what the caller has to do: drop plans for a straggler, or all plans

@@ -10,7 +10,7 @@ enum { ENTRIES = 16 }; /* machines; the one that was kept first makes room */
 
 struct entry {
     struct coll_strag_machine_key key;
-    struct strag_trials_outcome outcome;
+    struct strag_findings findings;
 };
 
 static struct {
@@ -38,14 +38,14 @@ static struct entry *find(const struct coll_strag_machine_key *key)
 
 void coll_strag_winners_keep(const struct coll_strag_table_inputs *inputs,
                              const struct coll_strag_decision *decision,
-                             const struct strag_learner *learner)
+                             const struct strag_experiments *experiments)
 {
     struct entry *made = calloc(1, sizeof *made);
-    if (!made || !strag_learner_outcome(learner, &made->outcome) ||
-        !coll_strag_machine_key_make(inputs, decision, &made->key)) {
+    if (!made || !coll_strag_machine_key_make(inputs, decision, &made->key)) {
         free(made);
         return;
     }
+    made->findings = *strag_experiments_findings(experiments);
     if (!coll_strag_machine_key_own(&made->key)) {
         free_entry(made);
         return;
@@ -53,7 +53,7 @@ void coll_strag_winners_keep(const struct coll_strag_table_inputs *inputs,
     pthread_mutex_lock(&kept.lock);
     struct entry *entry = find(&made->key);
     if (entry) {
-        strag_trials_merge(&entry->outcome, &made->outcome);
+        strag_findings_merge(&entry->findings, &made->findings);
     } else {
         entry = made;
         made = kept.entries[kept.next % ENTRIES];
@@ -65,7 +65,7 @@ void coll_strag_winners_keep(const struct coll_strag_table_inputs *inputs,
 
 void coll_strag_winners_use(const struct coll_strag_table_inputs *inputs,
                             const struct coll_strag_decision *decision,
-                            struct strag_learner *learner)
+                            struct strag_experiments *experiments)
 {
     struct coll_strag_machine_key key;
     if (!coll_strag_machine_key_make(inputs, decision, &key))
@@ -73,7 +73,7 @@ void coll_strag_winners_use(const struct coll_strag_table_inputs *inputs,
     pthread_mutex_lock(&kept.lock);
     const struct entry *entry = find(&key);
     if (entry)
-        strag_learner_adopt(learner, &entry->outcome);
+        strag_experiments_adopt(experiments, &entry->findings);
     pthread_mutex_unlock(&kept.lock);
     coll_strag_machine_key_free(&key);
 }

@@ -127,31 +127,28 @@ src_libstrag_la_SOURCES = \
 	src/run/shared_memory_arena.c src/run/shared_memory_drain.c \
 	src/run/shared_memory_join.c src/run/shared_memory_limits.c \
 	src/run/shared_memory_entered.c src/run/shared_memory_entered.h \
-	src/run/shared_memory_notes.c src/run/shared_memory_notes.h \
 	src/run/shared_memory_room.c \
 	src/run/shared_memory_wait.c \
 	src/run/shared_memory_write.c \
 	src/run/transport.h \
 	src/watch/account.c src/watch/account.h \
-	src/watch/calibrate.c src/watch/calibrate.h \
 	src/watch/clocks.c src/watch/clocks.h \
 	src/watch/dynamic.c src/watch/dynamic.h \
+	src/watch/experiment.c src/watch/experiment.h \
+	src/watch/fit.c src/watch/fit.h \
 	src/watch/judge.c src/watch/judge.h \
-	src/watch/learn.c src/watch/learn.h \
 	src/watch/ledger.c src/watch/ledger.h \
+	src/watch/link_sample.c src/watch/link_sample.h \
 	src/watch/link_speed.c src/watch/link_speed.h \
 	src/watch/loss.c src/watch/loss.h \
 	src/watch/meter.c src/watch/meter.h \
 	src/watch/observe.c src/watch/observe.h \
-	src/watch/offers.c src/watch/offers.h \
+	src/watch/often.c src/watch/often.h \
 	src/watch/probe_clock.c src/watch/probe_clock.h \
 	src/watch/roster.c src/watch/roster.h \
 	src/watch/slowdown.c src/watch/slowdown.h \
 	src/watch/summary.c src/watch/summary.h \
-	src/watch/trial.c src/watch/trial.h \
-	src/watch/trials.c src/watch/trials.h \
-	src/watch/trials_choose.c \
-	src/watch/trials_class.c src/watch/trials_class.h
+	src/watch/window.c src/watch/window.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS) $(JANSSON_LIBS)
 EXTRA_DIST += src/base/README.md src/machine/README.md src/plan/README.md src/algorithms/README.md \

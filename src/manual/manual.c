@@ -34,8 +34,8 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                         "ranks use the file that a communicator's rank 0 finds"},
     [STRAG_SET_LEARN] = {STRAG_PREFIX "learn", "true", STRAG_SWITCH, 4, false,
                          "Between hosts: find out from the first calls how fast the network is, "
-                         "and by a few trials which algorithm is the fastest where several are "
-                         "modelled to be nearly so. Without it, and where "
+                         "and by experiments whether another algorithm is faster than the one "
+                         "that is modelled to be the fastest. Without it, and where "
                          "coll_strag_reproducible is not no, the cost model's numbers are those "
                          "that were set"},
     [STRAG_SET_REPRODUCIBLE] =

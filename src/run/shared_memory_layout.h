@@ -76,7 +76,6 @@ enum {
     STRAG_SHM_NO_SLOT = 0xffff, /* the message is in its cell */
     STRAG_SHM_DESK_UNIT = 128,  /* bytes: desks begin at multiples of this */
     STRAG_SHM_OPEN_LISTS = 256, /* of arenas by key */
-    STRAG_SHM_NOTES = 5,        /* calls whose notes fill a line */
     STRAG_SHM_ENTERED = 2,      /* calls of which a rank says what they are */
     STRAG_SHM_SAMPLES = 15,     /* messages whose median tells what it costs to write them */
 };
@@ -117,17 +116,9 @@ struct strag_shm_rank_status {
 
     _Atomic uint32_t starved; /* it has no room for a message */
 
-    _Atomic uint64_t clock; /* shared_memory_notes.h: which clock its notes are of */
-
     /* The last call that it has given up, published before `begun`; 0: none. */
     _Atomic uint64_t given_up;
-    unsigned char padding[STRAG_SHM_LINE - 48];
-
-    /* A line of their own, in which nobody looks for messages. */
-    _Atomic uint64_t announced;              /* by rank 0: a call's number, ... */
-    _Atomic uint64_t wanted;                 /* ... and the first of those whose notes it reads */
-    _Atomic uint64_t noted;                  /* the last call that was noted, from 1 */
-    _Atomic uint64_t notes[STRAG_SHM_NOTES]; /* of the last ones: that of call c is at c % NOTES */
+    unsigned char padding[STRAG_SHM_LINE - 40];
 
     /* shared_memory_entered.h: two lines, read only if a call stands still, so that writing them in
      * every call costs next to nothing. The last calls: that of number c is at c % ENTERED. */
@@ -139,7 +130,7 @@ struct strag_shm_rank_status {
         _Atomic uint64_t ran, number, claims, said; /* as in struct strag_shm_wait */
         _Atomic uint64_t claims_why, said_why;      /* as in strag_shm_tells_why: calls */
     } waiting;
-    unsigned char more_padding[2 * STRAG_SHM_LINE - 96];
+    unsigned char more_padding[3 * STRAG_SHM_LINE - 96]; /* to a desk's unit */
 };
 _Static_assert(sizeof(struct strag_shm_rank_status) == 2 * STRAG_SHM_DESK_UNIT,
                "as desks are aligned");

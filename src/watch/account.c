@@ -104,6 +104,12 @@ static struct phrase watched_phrase(const struct strag_account *account)
     return phrase("strag waited: no rank was last in most of %d calls in a row", account->needed);
 }
 
+static bool has_acted(const struct strag_watch_summary *summary)
+{
+    return summary &&
+           (summary->straggler >= 0 || summary->ahead_from > 0 || summary->dynamic.ahead > 0);
+}
+
 /* What strag did about the loss, or why it did nothing. */
 static struct phrase did_phrase(const struct strag_account *account)
 {
@@ -124,8 +130,7 @@ static struct phrase did_phrase(const struct strag_account *account)
     if (account->watch == STRAG_ACCOUNT_TOLD_NOT)
         return phrase("strag was told to wait for all (coll_strag_straggler, _algorithm or "
                       "_reproducible)");
-    if ((!account->summary || account->summary->straggler < 0) &&
-        watched < (unsigned long long)account->needed)
+    if (!has_acted(account->summary) && watched < (unsigned long long)account->needed)
         return phrase("strag has not acted: only %llu calls of %s and more seen, %d needed",
                       watched, strag_units_bytes((double)ledger->watched_from).text,
                       account->needed);
@@ -395,8 +400,7 @@ static void json_watch(const struct strag_watch_summary *summary, FILE *out)
             ",\"watch\":{\"calls\":%llu,\"straggler\":%d,\"ahead_from\":%llu,\"ahead_calls\":%llu",
             (unsigned long long)summary->calls, (int)summary->straggler,
             (unsigned long long)summary->ahead_from, (unsigned long long)summary->dynamic.ahead);
-    json_number("saved_seconds",
-                summary->observed.saved + summary->dynamic.saved + summary->dynamic.modelled, out);
+    json_number("saved_seconds", summary->observed.saved + summary->dynamic.saved, out);
     fprintf(out, ",\"slow_rank\":%d", (int)summary->slowest.rank);
     json_number("slow_factor", summary->slowest.rank >= 0 ? summary->slowest.factor : 1, out);
     json_number("model_error", summary->model_error, out);

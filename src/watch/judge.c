@@ -9,13 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A short call of which a rank's lateness is more than this share took as long as that. */
-static const double late_share = 0.5;
+enum {
+    LONG = 4 << 20,          /* bytes that no latency matters for */
+    SOON = 4,                /* windows without a pause: the first ones, and after each change */
+    FIRST_EXPERIMENT = 20,   /* calls before it */
+    LONGEST_PAUSE = 1 << 24, /* calls */
+};
 
-/* The part of the time that making tables may take. */
-static const double busy_share = 0.01;
+/* The share of the time in calls that windows take while nothing happens. */
+static const double quiet_share = STRAG_WATCH_SHARE / 2;
 
-enum { LONG = 4 << 20 }; /* bytes that no latency matters for */
+/* Calls' time that may be spent at first. */
+static const double first_grant = 2;
 
 struct call {
     struct strag_watched_call what;
@@ -24,31 +29,53 @@ struct call {
 
 struct strag_judge {
     struct strag_judge_options options;
-    struct strag_rank_location *ranks;
-    struct call *calls; /* [2 * window]: being filled, and being sent */
-    int filled, sent;   /* how many these are */
-    double *ratios;     /* [window]: scratch */
-    double *durations;  /* [rank]: scratch */
-    struct strag_trial trials[STRAG_TRIALS_AT_ONCE];
+    struct strag_observer *observer;
+    struct call calls[STRAG_WINDOW_CALLS]; /* of the window; of these, */
+    int filled;                            /* ... as many */
+    double own;                            /* seconds that this rank was in them */
+    struct strag_window_order order;       /* of the window */
 
     struct strag_state_record state;
     struct strag_judge_table usual, ahead; /* without and with a straggler */
     bool is_ahead;                         /* `ahead` is in force */
+    struct strag_verdict acted;            /* the verdict that was last acted upon */
 
     struct strag_dynamic *dynamic;
-    struct strag_dynamic_call *dynamic_calls; /* [window]: scratch */
-    double price;                             /* of finding out who that is: modelled seconds */
-    bool arrivals;                            /* finding out is on, or looked into */
-    struct strag_selection *any;              /* without whoever comes last, or NULL */
+    double price;                /* of finding out who that is: modelled seconds */
+    bool arrivals;               /* finding out is on, or examined */
+    struct strag_selection *any; /* without whoever comes last, or NULL */
 
-    double scale;               /* measured seconds for a modelled one; 0: unknown */
-    struct strag_verdict acted; /* the verdict that was last acted upon */
-    double next_time;           /* no table is made before */
-    bool stale;                 /* the usual table is of numbers that have changed */
-    double busy;                /* seconds in calls since links were looked at */
+    double scale;  /* measured seconds for a modelled one; 0: unknown */
+    bool stale;    /* the usual table is of numbers that have changed */
+    double busy;   /* seconds in calls since links were examined */
+    int soon;      /* windows that follow without a pause */
+    double call;   /* seconds of a call, in the mean of the last window on this rank */
+    double spent;  /* seconds that watching has cost so far, */
+    double window; /* ... of these for the last window alone */
     struct strag_watch_summary summary;
     char log[768];
 };
+
+/* ---- What watching may cost ---- */
+
+/* @return seconds that may still be spent; below 0: a pause is due */
+static double left(const struct strag_judge *judge)
+{
+    return first_grant * judge->call + STRAG_WATCH_SHARE * judge->summary.seconds - judge->spent;
+}
+
+void strag_judge_spent(struct strag_judge *judge, double seconds)
+{
+    judge->spent += seconds;
+    judge->window = seconds;
+}
+
+/* Calls that take so long that seconds are a share of them. */
+static int calls_for(const struct strag_judge *judge, double seconds, double share)
+{
+    const double calls = seconds > 0 && judge->call > 0 ? seconds / share / judge->call : 0;
+    return calls < LONGEST_PAUSE ? (int)calls : LONGEST_PAUSE;
+}
 
 /* ---- Modelled times ---- */
 
@@ -76,8 +103,11 @@ static double modelled(const struct strag_selection *selection,
 static struct strag_watched_call usual_call(const struct strag_judge *judge, size_t bytes)
 {
     const struct strag_entry *entry = strag_table_entry(&judge->usual.table, bytes);
-    return (struct strag_watched_call){bytes, entry->algorithm,      entry->blocks,
-                                       false, STRAG_DYNAMIC_OUTSIDE, -1};
+    return (struct strag_watched_call){.bytes = bytes,
+                                       .algorithm = entry->algorithm,
+                                       .blocks = entry->blocks,
+                                       .turn = STRAG_DYNAMIC_OUTSIDE,
+                                       .without = -1};
 }
 
 /* ---- Making one ---- */
@@ -121,70 +151,64 @@ void strag_judge_free(struct strag_judge *judge)
     strag_selection_free(judge->ahead.selection);
     strag_selection_free(judge->any);
     strag_dynamic_free(judge->dynamic);
-    free(judge->dynamic_calls);
-    free(judge->ranks);
-    free(judge->calls);
-    free(judge->ratios);
-    free(judge->durations);
+    strag_observer_free(judge->observer);
     free(judge);
 }
 
 /* @return NULL: as it was */
 static const struct strag_sourced_model *model_of(const struct strag_judge *judge)
 {
-    return judge->options.learner ? strag_learner_model(judge->options.learner) : NULL;
+    return judge->options.fit ? strag_fit_model(judge->options.fit) : NULL;
 }
 
 /* What runs without whoever comes last: without the last rank, as without any other. */
-static void make_any(struct strag_judge *judge, double now)
+static void make_any(struct strag_judge *judge)
 {
     const double a_little = 1e-9; /* seconds: with 0 it would not be late to the model */
     struct strag_state_record state = judge->state;
     struct strag_selection *made = NULL;
     state.nstragglers = 1;
     state.straggler = (struct strag_straggler){judge->options.n - 1, a_little};
-    double took = judge->options.make_any(judge->options.context, &state, model_of(judge), &made,
-                                          &judge->price);
-    judge->next_time = now + took + took / busy_share;
+    judge->options.make_any(judge->options.context, &state, model_of(judge), &made, &judge->price);
     strag_selection_free(judge->any);
     judge->any = made;
 }
 
 struct strag_judge *strag_judge_create(const struct strag_judge_options *options,
-                                       const struct strag_rank_location *ranks,
                                        const struct strag_state_record *state,
-                                       const struct strag_judge_table *usual, double now)
+                                       const struct strag_judge_table *usual)
 {
     struct strag_judge *judge = calloc(1, sizeof *judge);
     if (!judge)
         return NULL;
-    const size_t n = (size_t)options->n, window = (size_t)options->window;
     judge->options = *options;
-    judge->ranks = malloc(n * sizeof *judge->ranks);
-    judge->calls = calloc(2 * window, sizeof *judge->calls);
-    judge->ratios = malloc(window * sizeof *judge->ratios);
-    judge->durations = malloc(n * sizeof *judge->durations);
+    judge->observer = strag_observer_create();
     judge->dynamic = strag_dynamic_create(options->n, options->dynamic);
-    judge->dynamic_calls = calloc(window, sizeof *judge->dynamic_calls);
-    if (!judge->ranks || !judge->calls || !judge->ratios || !judge->durations || !judge->dynamic ||
-        !judge->dynamic_calls) {
+    if (!judge->observer || !judge->dynamic) {
         strag_judge_free(judge);
         return NULL;
     }
-    memcpy(judge->ranks, ranks, n * sizeof *ranks);
     judge->state = *state;
     judge->usual = *usual;
-    judge->stale = options->learner && usual->selection &&
-                   !is_same_table(&usual->table, &usual->selection->table);
+    judge->stale =
+        options->fit && usual->selection && !is_same_table(&usual->table, &usual->selection->table);
     judge->acted.rank = -1;
+    judge->soon = SOON;
     judge->summary = strag_watch_summary_none();
     note_slowest(judge);
     if (options->dynamic == STRAG_DYNAMIC_ALWAYS)
-        make_any(judge, now);
+        make_any(judge);
     const struct strag_watched_call long_call = usual_call(judge, LONG);
     strag_dynamic_begin(judge->dynamic, judge->any, LONG,
                         modelled(judge->usual.selection, &long_call, 0), options->dynamic_from);
+    judge->order = strag_judge_first(options->calls, options->same_window);
     return judge;
+}
+
+struct strag_window_order strag_judge_first(int calls, bool same_window)
+{
+    const bool all = same_window || calls < STRAG_FIRST_WINDOW;
+    return (struct strag_window_order){.calls = all ? calls : STRAG_FIRST_WINDOW};
 }
 
 /* ---- Calls ---- */
@@ -195,38 +219,23 @@ static bool goes_ahead(const struct strag_algorithm *algorithm)
     return algorithm && algorithm->needs_straggler;
 }
 
-void strag_judge_skip(struct strag_judge *judge, uint64_t calls, double seconds)
-{
-    judge->summary.calls += calls;
-    judge->summary.seconds += seconds;
-    judge->busy += seconds;
-}
-
-void strag_judge_restart(struct strag_judge *judge)
-{
-    judge->filled = 0;
-}
-
 void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call *call,
                      double seconds)
 {
     struct strag_watch_summary *summary = &judge->summary;
-    struct call *mine = &judge->calls[judge->filled++ % judge->options.window];
     const bool outside = call->turn == STRAG_DYNAMIC_OUTSIDE;
-    *mine = (struct call){*call, !outside                      ? call->without
-                                 : goes_ahead(call->algorithm) ? judge->acted.rank
-                                                               : -1};
-    strag_judge_skip(judge, 1, seconds);
-    if (mine->straggler >= 0 && outside && summary->ahead_from == 0)
+    const int straggler = !outside                      ? call->without
+                          : goes_ahead(call->algorithm) ? judge->acted.rank
+                                                        : -1;
+    summary->calls++;
+    summary->seconds += seconds < 0 ? judge->call : seconds;
+    judge->busy += seconds < 0 ? judge->call : seconds;
+    if (straggler >= 0 && outside && summary->ahead_from == 0)
         summary->ahead_from = summary->calls;
-}
-
-void strag_judge_begin_window(struct strag_judge *judge)
-{
-    judge->sent = judge->filled;
-    judge->filled = 0;
-    memcpy(judge->calls + judge->options.window, judge->calls,
-           (size_t)judge->sent * sizeof *judge->calls);
+    if (seconds < 0 || judge->filled == STRAG_WINDOW_CALLS)
+        return;
+    judge->calls[judge->filled++] = (struct call){*call, straggler};
+    judge->own += seconds;
 }
 
 /* ---- Measured and modelled ---- */
@@ -243,41 +252,41 @@ static bool is_modelled_alike(const struct strag_watched_call *a,
 static void find_scale(struct strag_judge *judge)
 {
     const struct call *before = NULL;
-    double expected = INFINITY;
+    double expected = INFINITY, ratios[STRAG_WINDOW_CALLS];
     int count = 0;
-    for (int c = 0; c < judge->sent; c++) {
-        const struct call *call = &judge->calls[judge->options.window + c];
-        double seconds = (double)strag_observer_call(judge->options.observer, c).seconds;
+    for (int c = 0; c < judge->filled; c++) {
+        const struct call *call = &judge->calls[c];
+        const double seconds = (double)strag_observer_call(judge->observer, c).seconds;
         if (!before || !is_modelled_alike(&call->what, &before->what))
             expected = modelled(judge->usual.selection, &call->what, 0);
         before = call;
         if (call->straggler < 0 && seconds > 0 && expected > 0 && expected < INFINITY)
-            judge->ratios[count++] = seconds / expected;
+            ratios[count++] = seconds / expected;
     }
     if (count == 0)
         return;
-    qsort(judge->ratios, (size_t)count, sizeof *judge->ratios, strag_compare_double);
-    judge->scale = judge->ratios[(count - 1) / 2];
+    qsort(ratios, (size_t)count, sizeof *ratios, strag_compare_double);
+    judge->scale = ratios[(count - 1) / 2];
     for (int c = 0; c < count; c++)
-        judge->ratios[c] = fabs(1 / judge->ratios[c] - 1);
-    qsort(judge->ratios, (size_t)count, sizeof *judge->ratios, strag_compare_double);
-    judge->summary.model_error = judge->ratios[(count - 1) / 2];
+        ratios[c] = fabs(1 / ratios[c] - 1);
+    qsort(ratios, (size_t)count, sizeof *ratios, strag_compare_double);
+    judge->summary.model_error = ratios[(count - 1) / 2];
 }
 
 /* How much longer the calls that went ahead would have taken with the usual table. */
 static void find_saved(struct strag_judge *judge)
 {
-    for (int c = 0; c < judge->sent; c++) {
-        const struct call *call = &judge->calls[judge->options.window + c];
-        struct strag_last last = strag_observer_call(judge->options.observer, c);
+    for (int c = 0; c < judge->filled; c++) {
+        const struct call *call = &judge->calls[c];
+        const struct strag_last last = strag_observer_call(judge->observer, c);
         if (call->straggler < 0 || call->what.turn != STRAG_DYNAMIC_OUTSIDE)
             continue;
         const struct strag_watched_call usual = usual_call(judge, call->what.bytes);
-        double delay = last.rank == call->straggler ? (double)last.delay / judge->scale : 0;
-        double saved = modelled(judge->usual.selection, &usual, 0) + delay -
-                       modelled(judge->ahead.selection, &call->what, delay);
+        const double delay = last.rank == call->straggler ? (double)last.delay / judge->scale : 0;
+        const double saved = modelled(judge->usual.selection, &usual, 0) + delay -
+                             modelled(judge->ahead.selection, &call->what, delay);
         if (isfinite(saved))
-            strag_observer_saved(judge->options.observer, judge->scale * saved);
+            strag_observer_saved(judge->observer, judge->scale * saved);
     }
 }
 
@@ -296,22 +305,19 @@ static bool helps(const struct strag_table *table)
 /* Does it help at the sizes of the last calls? */
 static bool helps_now(const struct strag_judge *judge)
 {
-    const struct call *calls = judge->calls + judge->options.window;
-    for (int c = 0; judge->is_ahead && c < judge->sent; c++) {
-        if (goes_ahead(strag_table_find(&judge->ahead.table, calls[c].what.bytes)))
+    for (int c = 0; judge->is_ahead && c < judge->filled; c++) {
+        if (goes_ahead(strag_table_find(&judge->ahead.table, judge->calls[c].what.bytes)))
             return true;
     }
     return false;
 }
 
 /* The table for a straggler. @return whether it helps */
-static bool make_ahead(struct strag_judge *judge, const struct strag_state_record *state,
-                       double now)
+static bool make_ahead(struct strag_judge *judge, const struct strag_state_record *state)
 {
     struct strag_judge_table made = {.selection = NULL};
-    double took = judge->options.make(judge->options.context, state, model_of(judge), &made);
-    judge->next_time = now + took + took / busy_share;
-    bool good = helps(&made.table);
+    judge->options.make(judge->options.context, state, model_of(judge), &made);
+    const bool good = helps(&made.table);
     strag_selection_free(good ? judge->ahead.selection : made.selection);
     if (good)
         judge->ahead = made;
@@ -329,7 +335,7 @@ static void log_straggler(struct strag_judge *judge, const struct strag_verdict 
 }
 
 /* Another table, if one is wanted. */
-static void act(struct strag_judge *judge, const struct strag_verdict *verdict, double now,
+static void act(struct strag_judge *judge, const struct strag_verdict *verdict,
                 struct strag_judgement *judgement)
 {
     const bool before = judge->is_ahead;
@@ -337,11 +343,11 @@ static void act(struct strag_judge *judge, const struct strag_verdict *verdict, 
     bool ahead = false;
     state.nstragglers = 0;
     if (verdict->rank >= 0) {
-        if (!(judge->scale > 0) || now < judge->next_time)
+        if (!(judge->scale > 0) || left(judge) < 0)
             return; /* try again after the next window */
         state.nstragglers = 1;
         state.straggler = (struct strag_straggler){verdict->rank, verdict->delay / judge->scale};
-        ahead = make_ahead(judge, &state, now);
+        ahead = make_ahead(judge, &state);
     }
     judge->acted = *verdict;
     judge->is_ahead = ahead;
@@ -355,13 +361,13 @@ static void act(struct strag_judge *judge, const struct strag_verdict *verdict, 
 
 /* ---- Whoever comes last ---- */
 
-static void fill_dynamic_calls(struct strag_judge *judge)
+static void fill_dynamic_calls(const struct strag_judge *judge, struct strag_dynamic_call *calls)
 {
-    for (int c = 0; c < judge->sent; c++) {
-        const struct call *call = &judge->calls[judge->options.window + c];
-        const struct strag_last last = strag_observer_call(judge->options.observer, c);
+    for (int c = 0; c < judge->filled; c++) {
+        const struct call *call = &judge->calls[c];
+        const struct strag_last last = strag_observer_call(judge->observer, c);
         const struct strag_watched_call usual = usual_call(judge, call->what.bytes);
-        judge->dynamic_calls[c] = (struct strag_dynamic_call){
+        calls[c] = (struct strag_dynamic_call){
             .bytes = call->what.bytes,
             .last = last.rank,
             .gap = (double)last.delay,
@@ -389,21 +395,22 @@ static void log_dynamic(struct strag_judge *judge, bool before)
 
 /* One straggler that the others go ahead without is the better known.
  * @return whether to look closely */
-static bool look_for_the_last(struct strag_judge *judge, double now)
+static bool look_for_the_last(struct strag_judge *judge)
 {
+    struct strag_dynamic_call calls[STRAG_WINDOW_CALLS];
     const bool before = strag_dynamic_policy(judge->dynamic)->on;
+    const int count = judge->filled;
     if (judge->options.dynamic == STRAG_DYNAMIC_NEVER || !(judge->scale > 0))
         return false;
-    fill_dynamic_calls(judge);
-    bool look = strag_dynamic_suspects(judge->dynamic, judge->dynamic_calls, judge->sent);
+    fill_dynamic_calls(judge, calls);
+    bool look = strag_dynamic_suspects(judge->dynamic, calls, count);
     if (judge->is_ahead) {
         strag_dynamic_leave(judge->dynamic);
     } else if (judge->any) {
-        look = strag_dynamic_window(judge->dynamic, judge->dynamic_calls, judge->sent, judge->scale,
+        look = strag_dynamic_window(judge->dynamic, calls, count, judge->scale,
                                     judge->scale * judge->price);
-    } else if ((look || judge->options.dynamic == STRAG_DYNAMIC_ALWAYS) &&
-               now >= judge->next_time) {
-        make_any(judge, now);
+    } else if ((look || judge->options.dynamic == STRAG_DYNAMIC_ALWAYS) && left(judge) >= 0) {
+        make_any(judge);
         strag_dynamic_table(judge->dynamic, judge->any);
     }
     log_dynamic(judge, before);
@@ -415,20 +422,15 @@ static bool look_for_the_last(struct strag_judge *judge, double now)
 
 /* ---- Slow links ---- */
 
-static void look_at_links(struct strag_judge *judge, const void *notes, size_t stride,
+/* Where arrivals are found out messages wait for ranks, too, and meters say nothing of links. */
+static void examine_links(struct strag_judge *judge, const struct strag_link_sample *links,
                           struct strag_judgement *judgement)
 {
-    const struct strag_judge_options *options = &judge->options;
-    double calls = 0;
-    if (!options->slowdown)
+    struct strag_slowdown *slowdown = judge->options.slowdown;
+    if (!slowdown)
         return;
-    for (int c = 0; c < judge->sent; c++)
-        calls += (double)strag_observer_call(options->observer, c).seconds;
-    if (judge->arrivals)
-        calls = INFINITY; /* messages wait for ranks, too, and meters say nothing of links */
-    const char *meters = (const char *)notes + stride - sizeof(struct strag_meter_note);
-    judgement->probe = strag_slowdown_window(options->slowdown, meters, stride, calls, judge->busy);
-    judgement->probe_bytes = strag_slowdown_bytes(options->slowdown);
+    judgement->probe = strag_slowdown_window(slowdown, judge->arrivals ? NULL : links, judge->busy);
+    judgement->probe_bytes = strag_slowdown_bytes(slowdown);
     judge->busy = 0;
 }
 
@@ -438,30 +440,37 @@ static void log_links(struct strag_judge *judge)
     int used =
         snprintf(judge->log, sizeof judge->log, "slow links: %s", state->nslow ? "" : "none");
     for (int s = 0; s < state->nslow && used < (int)sizeof judge->log; s++)
-        used +=
-            snprintf(judge->log + used, sizeof judge->log - (size_t)used, "%s%s: %.4g",
-                     s ? ", " : "", judge->ranks[state->slow[s].rank].host, state->slow[s].factor);
+        used += snprintf(judge->log + used, sizeof judge->log - (size_t)used, "%s%s: %.4g",
+                         s ? ", " : "",
+                         judge->options.host(judge->options.context, state->slow[s].rank),
+                         state->slow[s].factor);
 }
 
-/* With other links the straggler's table may no longer help: the next verdict decides anew. */
-enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rates, double seconds)
+/* With other links the straggler's table may no longer help: the next verdict decides again. What
+ * experiments have found stays. */
+enum strag_change strag_judge_probed(struct strag_judge *judge,
+                                     const struct strag_link_sample *links, double seconds)
 {
     const struct strag_judge_options *options = &judge->options;
-    bool changed = strag_slowdown_probed(options->slowdown, rates, seconds);
+    const bool changed = strag_slowdown_probed(options->slowdown, links, seconds);
     judge->log[0] = '\0';
     judge->summary.slowest.probes++;
+    judge->soon = SOON;
     if (!changed)
         return STRAG_CHANGE_NOTHING;
     judge->state.nstragglers = 0;
     judge->is_ahead = false;
     judge->acted.rank = -1;
     strag_slowdown_state(options->slowdown, &judge->state);
-    if (options->learner)
-        strag_learner_forget(options->learner);
-    memset(judge->trials, 0, sizeof judge->trials);
+    if (options->fit)
+        strag_fit_forget(options->fit);
+    if (options->experiments)
+        strag_experiments_stop(options->experiments);
     strag_selection_free(judge->usual.selection);
     judge->usual.selection = NULL;
     options->make(options->context, &judge->state, model_of(judge), &judge->usual);
+    if (options->experiments)
+        strag_experiments_apply(options->experiments, &judge->usual.table);
     strag_dynamic_table(judge->dynamic, NULL);
     strag_selection_free(judge->any);
     judge->any = NULL;
@@ -470,119 +479,169 @@ enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rat
     return STRAG_CHANGE_LINKS;
 }
 
-/* ---- Learning ---- */
+/* ---- The machine ---- */
 
-/* What a straggler that was found has changed teaches nothing. */
-static void note_calls(struct strag_judge *judge, const void *notes, size_t stride)
+/* What a straggler that was found has changed says nothing of it. */
+static void fit_model(struct strag_judge *judge, const struct strag_call_sample *samples)
 {
-    for (int c = 0; c < judge->sent; c++) {
-        const struct call *call = &judge->calls[judge->options.window + c];
-        double delay;
-        bool brief;
-        const double seconds = strag_observer_seconds(notes, stride, judge->options.n, c,
-                                                      judge->durations, &delay, &brief);
-        const struct strag_learned_call learned = {
-            .bytes = call->what.bytes,
-            .what = {call->what.algorithm, call->what.blocks, 0},
-            .tried = call->what.tried,
-            .seconds = seconds,
-            .delay = delay,
-            .late = brief && delay > late_share * seconds,
-        };
-        if (call->straggler < 0)
-            strag_learner_note(judge->options.learner, &learned);
+    struct strag_fit *fit = judge->options.fit;
+    struct strag_state_record state = judge->state;
+    if (judge->is_ahead)
+        state.nstragglers = 0;
+    for (int c = 0; fit && c < judge->filled; c++) {
+        const struct strag_watched_call *call = &judge->calls[c].what;
+        if (judge->calls[c].straggler < 0 && call->algorithm)
+            strag_fit_note(fit, call->bytes, call->algorithm, call->blocks,
+                           strag_call_sample_seconds(&samples[c], judge->options.n),
+                           strag_call_sample_delay(&samples[c]));
+    }
+    if (fit && strag_fit_update(fit, &state, judge->usual.selection)) {
+        judge->stale = true;
+        snprintf(judge->log, sizeof judge->log, "%s", strag_fit_log(fit));
     }
 }
 
-/* The usual table with the learner's numbers and winners. @return whether it is another one */
-static bool make_usual(struct strag_judge *judge, const struct strag_state_record *state,
-                       double now)
+/* The usual table with the fitted numbers and what experiments have found.
+ * @return whether it is another one */
+static bool make_usual(struct strag_judge *judge)
 {
     const struct strag_table before = judge->usual.table;
-    if (judge->stale && now >= judge->next_time) {
+    struct strag_state_record state = judge->state;
+    if (judge->is_ahead)
+        state.nstragglers = 0;
+    if (judge->stale && left(judge) >= 0) {
         struct strag_judge_table made = {.selection = NULL};
-        double took = judge->options.make(judge->options.context, state, model_of(judge), &made);
-        judge->next_time = now + took + took / busy_share;
+        judge->options.make(judge->options.context, &state, model_of(judge), &made);
         strag_selection_free(judge->usual.selection);
         judge->usual = made;
         judge->stale = false;
         if (judge->any) {
-            make_any(judge, now);
+            make_any(judge);
             strag_dynamic_table(judge->dynamic, judge->any);
         }
     }
-    strag_learner_apply(judge->options.learner, &judge->usual.table);
+    if (judge->options.experiments)
+        strag_experiments_apply(judge->options.experiments, &judge->usual.table);
     return !is_same_table(&before, &judge->usual.table);
 }
 
-/* Not where arrivals decide what a call takes: calls of trials wait for all. */
-static bool may_try(const struct strag_judge *judge)
+/* ---- Experiments ---- */
+
+/* A window that had a rival. @return whether that was the experiment's last */
+static bool end_experiment(struct strag_judge *judge, const struct strag_call_sample *samples)
 {
-    return !judge->is_ahead && !judge->arrivals;
+    double seconds[STRAG_WINDOW_CALLS];
+    if (judge->order.bytes == 0)
+        return false;
+    for (int c = 0; c < judge->filled; c++)
+        seconds[c] = strag_call_sample_seconds(&samples[c], judge->options.n);
+    judge->spent += strag_experiments_add(judge->options.experiments, seconds, judge->filled);
+    const char *log = strag_experiments_log(judge->options.experiments);
+    if (log[0])
+        snprintf(judge->log, sizeof judge->log, "%s", log);
+    return log[0];
 }
 
-/* While it is found out whether to wait for the last rank windows do not double, but they have so
- * many calls at the least: where another rank is last in each call, chance would name one in fewer.
- */
-enum { TELLING_WINDOW = 4 };
-
-/* Windows double, but end with a trial. */
-static int next_window(const struct strag_judge *judge)
+/* Of the window's calls that waited for all, the size and operation that most had.
+ * @return how many */
+static int most_frequent(const struct strag_judge *judge, struct strag_watched_call *most)
 {
-    const int left = may_try(judge) ? strag_learner_calls_left(judge->options.learner) : 0;
-    const bool finds_out = judge->arrivals && judge->sent >= TELLING_WINDOW &&
-                           !strag_dynamic_policy(judge->dynamic)->on;
-    const int next = left > 0 ? judge->filled + left : (finds_out ? 1 : 2) * judge->sent;
-    return judge->options.same_window     ? 0
-           : next < judge->options.window ? next
-                                          : judge->options.window;
-}
-
-static void learn(struct strag_judge *judge, const void *notes, size_t stride, double now,
-                  struct strag_judgement *judgement)
-{
-    struct strag_learner *learner = judge->options.learner;
-    struct strag_state_record state = judge->state;
-    if (judge->is_ahead)
-        state.nstragglers = 0;
-    note_calls(judge, notes, stride);
-    if (strag_learner_fit(learner, &state, judge->usual.selection))
-        judge->stale = true;
-    bool other = make_usual(judge, &state, now);
-    if (may_try(judge)) {
-        strag_learner_try(learner, &state, judge->usual.selection, &judge->usual.table,
-                          judge->trials, judgement->begun);
-        other = make_usual(judge, &state, now) || other;
+    int best = 0;
+    for (int c = 0; c < judge->filled; c++) {
+        const struct strag_watched_call *what = &judge->calls[c].what;
+        int count = 0;
+        for (int d = 0; d < judge->filled; d++)
+            count += judge->calls[d].straggler < 0 && judge->calls[d].what.bytes == what->bytes &&
+                     judge->calls[d].what.operation == what->operation;
+        if (count > best) {
+            best = count;
+            *most = *what;
+        }
     }
-    if (other && !judge->is_ahead && judgement->change < STRAG_CHANGE_TABLE)
-        judgement->change = STRAG_CHANGE_TABLE;
-    judgement->window = next_window(judge);
-    if (strag_learner_log(learner)[0] && !judge->log[0])
-        snprintf(judge->log, sizeof judge->log, "%s", strag_learner_log(learner));
+    return best;
+}
+
+/* Not where arrivals decide what a call takes, nor while links are in doubt.
+ * @return whether the next window is an experiment's */
+static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgement)
+{
+    struct strag_experiments *experiments = judge->options.experiments;
+    struct strag_watched_call call;
+    if (!experiments || !judge->usual.selection)
+        return false;
+    if (judge->is_ahead || judge->arrivals || judgement->look || judgement->probe) {
+        strag_experiments_stop(experiments);
+        return false;
+    }
+    if (judge->summary.calls < FIRST_EXPERIMENT || most_frequent(judge, &call) < STRAG_FIRST_WINDOW)
+        return false;
+    const struct strag_experiment_inputs inputs = {
+        .selection = judge->usual.selection,
+        .table = &judge->usual.table,
+        .bytes = call.bytes,
+        .operation = call.operation,
+        .call = judge->call,
+        .left = left(judge),
+    };
+    return strag_experiments_next(experiments, &inputs, &judgement->next);
+}
+
+/* ---- The next window ---- */
+
+/* Windows follow each other at once, with more and more calls, while something is new or in doubt;
+ * then as far apart as their share of the time wants it. After too much was spent there is a pause
+ * in any case. */
+static void order_next(struct strag_judge *judge, struct strag_judgement *judgement)
+{
+    const int most = judge->options.calls, calls = 2 * judge->filled;
+    struct strag_window_order *next = &judgement->next;
+    *next = (struct strag_window_order){.calls = most};
+    if (judge->options.same_window || try_rival(judge, judgement))
+        return;
+    if (judgement->look || judgement->probe || judgement->change != STRAG_CHANGE_NOTHING)
+        judge->soon = SOON;
+    next->calls = calls < most && !judgement->look ? calls : most;
+    next->pause = judge->soon > 0 ? 0 : calls_for(judge, judge->window, quiet_share);
+    judge->soon -= judge->soon > 0;
+    const int due = calls_for(judge, -left(judge), STRAG_WATCH_SHARE);
+    next->pause = due > next->pause ? due : next->pause;
 }
 
 /* ---- The judgement ---- */
 
-struct strag_judgement strag_judge_window(struct strag_judge *judge, const void *notes,
-                                          size_t stride, double now)
+static void stragglers(struct strag_judge *judge, const struct strag_verdict *verdict,
+                       struct strag_judgement *judgement)
 {
-    struct strag_observer *observer = judge->options.observer;
-    struct strag_watch_summary *summary = &judge->summary;
-    struct strag_verdict verdict = strag_observer_decide(observer, notes, stride);
-    struct strag_judgement judgement = {.look = verdict.look};
-    judge->log[0] = '\0';
-    find_scale(judge);
     if (judge->options.stragglers) {
         find_saved(judge);
-        if (verdict.rank != judge->acted.rank || verdict.delay != judge->acted.delay)
-            act(judge, &verdict, now, &judgement);
+        if (verdict->rank != judge->acted.rank || verdict->delay != judge->acted.delay)
+            act(judge, verdict, judgement);
     }
-    judgement.look = look_for_the_last(judge, now) || judgement.look;
-    if (judge->options.learner)
-        learn(judge, notes, stride, now, &judgement);
-    look_at_links(judge, notes, stride, &judgement);
-    summary->straggler = verdict.rank;
-    summary->delay = verdict.delay;
+    judge->summary.straggler = verdict->rank;
+    judge->summary.delay = verdict->delay;
+}
+
+struct strag_judgement strag_judge_window(struct strag_judge *judge,
+                                          const struct strag_call_sample *calls, int count,
+                                          const struct strag_link_sample *links)
+{
+    const struct strag_verdict verdict = strag_observer_decide(judge->observer, calls, count);
+    struct strag_judgement judgement = {.look = verdict.look};
+    judge->log[0] = '\0';
+    if (judge->filled > 0)
+        judge->call = judge->own / judge->filled;
+    find_scale(judge);
+    stragglers(judge, &verdict, &judgement);
+    judgement.look = look_for_the_last(judge) || judgement.look;
+    judgement.found = end_experiment(judge, calls);
+    fit_model(judge, calls);
+    if (make_usual(judge) && !judge->is_ahead && judgement.change < STRAG_CHANGE_TABLE)
+        judgement.change = STRAG_CHANGE_TABLE;
+    examine_links(judge, links, &judgement);
+    order_next(judge, &judgement);
+    judge->order = judgement.next;
+    judge->filled = 0;
+    judge->own = 0;
     return judgement;
 }
 
@@ -596,11 +655,6 @@ const struct strag_judge_table *strag_judge_current(const struct strag_judge *ju
     return judge->is_ahead ? &judge->ahead : &judge->usual;
 }
 
-const struct strag_trial *strag_judge_trials(const struct strag_judge *judge)
-{
-    return judge->trials;
-}
-
 const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *judge)
 {
     return strag_dynamic_policy(judge->dynamic);
@@ -609,14 +663,11 @@ const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *
 const struct strag_watch_summary *strag_judge_summary(struct strag_judge *judge)
 {
     struct strag_watch_summary *summary = &judge->summary;
-    summary->observed = strag_observer_report(judge->options.observer);
-    summary->world = summary->observed.rank < 0 ? -1 : judge->ranks[summary->observed.rank].world;
+    summary->observed = strag_observer_report(judge->observer);
+    summary->world = summary->observed.rank < 0
+                         ? -1
+                         : judge->options.world(judge->options.context, summary->observed.rank);
     return summary;
-}
-
-const struct strag_rank_location *strag_judge_ranks(const struct strag_judge *judge)
-{
-    return judge->ranks;
 }
 
 const struct strag_sourced_model *strag_judge_model(const struct strag_judge *judge)

@@ -67,16 +67,14 @@ static size_t add_slowest(const struct strag_slowest *slowest, const char *name,
     return strlen(text);
 }
 
-/* "12.1 s (measured: 24 % +- 2 % of ...)", or what was modelled until then */
+/* "that saved 12.1 s (measured: 24 % +- 2 % of ...)" */
 static struct part dynamic_saved_part(const struct strag_dynamic_summary *dynamic)
 {
-    const double saved = dynamic->error > 0 ? dynamic->saved : dynamic->modelled;
-    const struct part what =
-        part("%s %s", saved < 0 ? "lost" : "saved", strag_units_time(fabs(saved)).text);
-    if (dynamic->error > 0)
-        return part("that %s (measured: %.0f %% +- %.0f %% of the time from the last arrival on)",
-                    what.text, 100 * dynamic->saves, 100 * dynamic->error);
-    return part("that %s (modelled)", what.text);
+    if (!(dynamic->error > 0))
+        return part("what that saves was not measured");
+    return part("that %s %s (measured: %.0f %% +- %.0f %% of the time from the last arrival on)",
+                dynamic->saved < 0 ? "lost" : "saved", strag_units_time(fabs(dynamic->saved)).text,
+                100 * dynamic->saves, 100 * dynamic->error);
 }
 
 /* Where nobody waited for whoever came last. @return characters */

@@ -18,7 +18,7 @@ strag=("${model[@]}" --mca coll_strag_watch_size 2K)
 dynamic=(--mca coll_strag_straggler dynamic)
 
 for n in "${ranks[@]}"; do
-    must "$n" "${strag[@]}" "${dynamic[@]}" --mca coll_strag_window 16 "$programs/last" \
+    must "$n" "${strag[@]}" "${dynamic[@]}" --mca coll_strag_window 8 "$programs/last" \
         --calls "$calls"
 done
 # Over the PML alone; policies change with every other call.

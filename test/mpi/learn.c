@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is learnt from calls: long enough on one communicator for its trials to end, then some calls
+ * What is learnt from calls: long enough on one communicator for an experiment to end, then some calls
  * each on a dup of it and on one with its ranks in another order. Every result is checked; learn.sh
  * reads what strag says of it.
  *
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { MORE_CALLS = 20 };
+enum { MORE_CALLS = 100 };
 
 static struct {
     int count;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROBES = 3, CALLS_MOST = 20000, CALLS_WITHOUT = 200 };
+enum { PROBES = 3, CALLS_MOST = 20000 };
 
 static struct {
     int count, also;
@@ -55,9 +55,9 @@ static int probes_of(MPI_Comm comm, int calls)
 
 int main(int argc, char **argv)
 {
-    const char *count = "32768", *also = NULL, *expect = "probes";
+    const char *count = "32768", *also = NULL, *expect = "probes", *calls = "200";
     const struct test_option options[] = {
-        {"count", &count}, {"also", &also}, {"expect", &expect}, {NULL, NULL}};
+        {"count", &count}, {"also", &also}, {"expect", &expect}, {"calls", &calls}, {NULL, NULL}};
     MPI_Comm comm;
     test_start(&argc, &argv, "links", MPI_THREAD_SINGLE, options);
     job.count = (int)test_number("count", count, 1, 100000000);
@@ -66,7 +66,8 @@ int main(int argc, char **argv)
     job.output = test_allocate((size_t)job.count * sizeof *job.output);
     bool wanted = strcmp(expect, "probes") == 0;
     TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    int probes = probes_of(comm, wanted ? CALLS_MOST : CALLS_WITHOUT);
+    int probes =
+        probes_of(comm, wanted ? CALLS_MOST : (int)test_number("calls", calls, 1, CALLS_MOST));
     TEST_CHECK(probes == (wanted ? PROBES : 0), "%d probes", probes);
     TEST_MPI(MPI_Comm_free(&comm));
     free(job.input);

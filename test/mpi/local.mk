@@ -48,7 +48,7 @@ mpi_tests_alone = \
 	test/mpi/memory.sh \
 	test/mpi/report.sh \
 	test/mpi/trace.sh \
-	test/mpi/trials.sh \
+	test/mpi/experiments.sh \
 	test/mpi/watch.sh
 ucp_tests = test/mpi/ucp.sh
 EXTRA_DIST += $(mpi_tests) $(mpi_tests_alone) $(ucp_tests) test/mpi/common.sh test/mpi/manual.py test/mpi/on_hosts.sh

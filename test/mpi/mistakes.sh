@@ -61,7 +61,7 @@ lines 3 "$unknown"
 
 # In files, and with what is wrong otherwise. (mpirun of Open MPI 6.0.0rc2 reads them itself: a comment
 # behind a value is a part of it, and they go before the command line.)
-printf '%s\n' '# coll_strag_comment = 1' ' coll_strag_windw=7 # no' 'coll_strag_window = 50' \
+printf '%s\n' '# coll_strag_comment = 1' ' coll_strag_windw=7 # no' 'coll_strag_window = 5' \
     'coll_strag_algorthm = ring' 'coll_starg_ports = 1' > "$file"
 run 12 12 --mca mca_base_param_files "$file"
 warned "coll_strag_windw = \"7( # no)?\": ${unknown}_window\)" \
@@ -72,7 +72,7 @@ warned 'coll_strag_ports = "x"' 'coll_strag_windw = "7( # no)?"' 'coll_strag_alg
 lines 2 "$unknown"
 dash=-
 ! without '[5-9].*' 'a single dash in a file of --tune' || dash=--
-echo "${dash}mca coll_strag_verbose 0 --mca coll_strag_window 50 ${dash}mca coll_strag_rulez a" > "$file"
+echo "${dash}mca coll_strag_verbose 0 --mca coll_strag_window 5 ${dash}mca coll_strag_rulez a" > "$file"
 run 12 12 --tune "$file"
 warned "coll_strag_rulez = \"a\": ${unknown}_rules\)"
 lines 1 "$unknown"

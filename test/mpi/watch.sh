@@ -21,12 +21,12 @@ strag=(--mca coll strag --mca coll_strag_local_alpha 0.1)
 
 # Watch updates are in flight most of the time, rarely, and with every call measured.
 for n in "${ranks[@]}"; do
-    must "$n" "${strag[@]}" --mca coll_strag_window 16 --mca coll_strag_watch_size 16K \
+    must "$n" "${strag[@]}" --mca coll_strag_window 8 --mca coll_strag_watch_size 16K \
         "$programs/watch" --calls "$calls"
 done
 must 4 "${strag[@]}" --mca coll_strag_window 2 --mca coll_strag_watch_size 0 "$programs/watch" \
     --calls "$calls" --seed 2
-must 4 "${strag[@]}" --mca coll_strag_window 9 --mca coll_strag_watch_size 4 \
+must 4 "${strag[@]}" --mca coll_strag_window 7 --mca coll_strag_watch_size 4 \
     --mca coll_strag_report 1 "$programs/watch" --calls "$calls" --seed 3
 must 4 --mca coll_strag_priority 100 --mca coll_strag_window 5 --mca coll_strag_watch_size 1K \
     --mca coll ^tuned "$programs/watch" --calls "$calls" --seed 4

@@ -9,7 +9,7 @@ unit_tests = \
 	test/unit/test_bounds \
 	test/unit/test_bucket \
 	test/unit/test_butterfly \
-	test/unit/test_calibrate \
+	test/unit/test_fit \
 	test/unit/test_clocks \
 	test/unit/test_cost \
 	test/unit/test_crowd \
@@ -45,8 +45,7 @@ unit_tests = \
 	test/unit/test_network_random \
 	test/unit/test_observe \
 	test/unit/test_kept \
-	test/unit/test_learn \
-	test/unit/test_offers \
+	test/unit/test_experiment \
 	test/unit/test_optcc \
 	test/unit/test_plan \
 	test/unit/test_plan_store \
@@ -62,7 +61,7 @@ unit_tests = \
 	test/unit/test_shared_memory \
 	test/unit/test_shared_memory_entered \
 	test/unit/test_shared_memory_join \
-	test/unit/test_shared_memory_notes \
+	test/unit/test_window \
 	test/unit/test_shared_memory_room \
 	test/unit/test_shared_memory_wait \
 	test/unit/test_shared_memory_write \
@@ -80,7 +79,6 @@ unit_tests = \
 	test/unit/test_torus \
 	test/unit/test_torus_doubling \
 	test/unit/test_trace \
-	test/unit/test_trials \
 	test/unit/test_verify \
 	test/unit/test_weighted \
 	test/unit/test_written
@@ -149,18 +147,14 @@ test_unit_test_clocks_SOURCES = test/unit/test_clocks.c
 test_unit_test_clocks_CPPFLAGS = $(unit_cppflags)
 test_unit_test_clocks_LDFLAGS = $(unit_ldflags)
 test_unit_test_clocks_LDADD = $(unit_libs)
-test_unit_test_calibrate_SOURCES = test/unit/test_calibrate.c
-test_unit_test_calibrate_CPPFLAGS = $(unit_cppflags)
-test_unit_test_calibrate_LDFLAGS = $(unit_ldflags)
-test_unit_test_calibrate_LDADD = $(unit_libs)
+test_unit_test_fit_SOURCES = test/unit/test_fit.c
+test_unit_test_fit_CPPFLAGS = $(unit_cppflags)
+test_unit_test_fit_LDFLAGS = $(unit_ldflags)
+test_unit_test_fit_LDADD = $(unit_libs)
 test_unit_test_trace_SOURCES = test/unit/test_trace.c
 test_unit_test_trace_CPPFLAGS = $(unit_cppflags)
 test_unit_test_trace_LDFLAGS = $(unit_ldflags)
 test_unit_test_trace_LDADD = $(unit_libs)
-test_unit_test_trials_SOURCES = test/unit/test_trials.c
-test_unit_test_trials_CPPFLAGS = $(unit_cppflags)
-test_unit_test_trials_LDFLAGS = $(unit_ldflags)
-test_unit_test_trials_LDADD = $(unit_libs)
 test_unit_test_cost_SOURCES = test/unit/test_cost.c
 test_unit_test_cost_CPPFLAGS = $(unit_cppflags)
 test_unit_test_cost_LDFLAGS = $(unit_ldflags)
@@ -293,14 +287,10 @@ test_unit_test_kept_SOURCES = test/unit/test_kept.c
 test_unit_test_kept_CPPFLAGS = $(unit_cppflags)
 test_unit_test_kept_LDFLAGS = $(unit_ldflags)
 test_unit_test_kept_LDADD = $(unit_libs)
-test_unit_test_learn_SOURCES = test/unit/test_learn.c
-test_unit_test_learn_CPPFLAGS = $(unit_cppflags)
-test_unit_test_learn_LDFLAGS = $(unit_ldflags)
-test_unit_test_learn_LDADD = $(unit_libs)
-test_unit_test_offers_SOURCES = test/unit/test_offers.c
-test_unit_test_offers_CPPFLAGS = $(unit_cppflags)
-test_unit_test_offers_LDFLAGS = $(unit_ldflags)
-test_unit_test_offers_LDADD = $(unit_libs)
+test_unit_test_experiment_SOURCES = test/unit/test_experiment.c
+test_unit_test_experiment_CPPFLAGS = $(unit_cppflags)
+test_unit_test_experiment_LDFLAGS = $(unit_ldflags)
+test_unit_test_experiment_LDADD = $(unit_libs)
 test_unit_test_observe_SOURCES = test/unit/test_observe.c
 test_unit_test_observe_CPPFLAGS = $(unit_cppflags)
 test_unit_test_observe_LDFLAGS = $(unit_ldflags)
@@ -365,10 +355,10 @@ test_unit_test_shared_memory_join_SOURCES = test/unit/test_shared_memory_join.c
 test_unit_test_shared_memory_join_CPPFLAGS = $(unit_cppflags)
 test_unit_test_shared_memory_join_LDFLAGS = $(unit_ldflags)
 test_unit_test_shared_memory_join_LDADD = $(unit_libs)
-test_unit_test_shared_memory_notes_SOURCES = test/unit/test_shared_memory_notes.c
-test_unit_test_shared_memory_notes_CPPFLAGS = $(unit_cppflags)
-test_unit_test_shared_memory_notes_LDFLAGS = $(unit_ldflags)
-test_unit_test_shared_memory_notes_LDADD = $(unit_libs)
+test_unit_test_window_SOURCES = test/unit/test_window.c
+test_unit_test_window_CPPFLAGS = $(unit_cppflags)
+test_unit_test_window_LDFLAGS = $(unit_ldflags)
+test_unit_test_window_LDADD = $(unit_libs)
 test_unit_test_shared_memory_room_SOURCES = test/unit/test_shared_memory_room.c
 test_unit_test_shared_memory_room_CPPFLAGS = $(unit_cppflags)
 test_unit_test_shared_memory_room_LDFLAGS = $(unit_ldflags)

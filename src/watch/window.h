@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A window: a few consecutive calls that every rank times. What ranks have found is merged up a
+ * tree, so that rank 0 gets a fixed number of bytes in log2(n) messages, whatever n is:
+ *
+ *     call 1 .. w     every rank puts its own time into call c's sample
+ *     call w          samples begin to move: a rank merges its children's into its own, and sends
+ * on call w + 1      not sampled; samples arrive meanwhile its end         rank 0 judges, and says
+ * to all which calls the next window has
+ *
+ * In a window of an experiment (experiment.h) only calls of one size and operation count, and some
+ * of them run a rival of what the table says.
+ *
+ * No rank leaves an allreduce before the last one has arrived. So the rank that arrived last has
+ * the shortest time, with any plan, and the second shortest less that is its delay:
+ *
+ *     rank 0    |----------------------------|       28
+ *     rank 1       |-------------------------|       25
+ *     rank 2                |----------------|       16    late by 9
+ *     rank 3     |---------------------------|       27
+ */
+#ifndef STRAG_WINDOW_H
+#define STRAG_WINDOW_H
+
+#include "plan/algorithm.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Calls of a window, at most. */
+enum { STRAG_WINDOW_CALLS = 8 };
+
+/* ---- What ranks have measured ---- */
+
+/* The two shortest of some ranks' times. */
+struct strag_shortest {
+    int32_t rank;        /* whose the shortest is; of equals the lowest; -1: no rank's */
+    float least, second; /* seconds; INFINITY: none. Below 0: a rank has not measured it */
+};
+
+/* One call, as some ranks have timed it. Plain data. */
+struct strag_call_sample {
+    struct strag_shortest stay; /* from a rank's arrival to its end */
+    struct strag_shortest wait; /* from its arrival until all had arrived */
+    float longest, sum;         /* of all stays, seconds */
+};
+
+/** A call that no rank has timed. */
+struct strag_call_sample strag_call_sample_none(void);
+
+/** Add a rank's times. @param wait  seconds; below 0: not measured */
+void strag_call_sample_add(struct strag_call_sample *sample, int rank, double stay, double wait);
+
+/** Add what other ranks have timed of the same call. The order of merges does not matter, but for
+ * the rounding of `sum`. */
+void strag_call_sample_merge(struct strag_call_sample *sample,
+                             const struct strag_call_sample *other);
+
+/** By how much the last rank came later than any other: by waits if all ranks measured them, else
+ * by stays. @return seconds */
+double strag_call_sample_delay(const struct strag_call_sample *sample);
+
+/**
+ * How long a call of all n ranks took, from the last arrival on: the longest stay less the delay.
+ * A rank that came long before the others stayed for long: twice the mean is the most that counts.
+ *
+ * @return seconds
+ */
+double strag_call_sample_seconds(const struct strag_call_sample *sample, int n);
+
+/* ---- Which calls ---- */
+
+/* A window as rank 0 orders it, and all ranks follow. Plain data, but for the pointer. */
+struct strag_window_order {
+    int32_t pause;       /* calls before it */
+    int32_t calls;       /* 1 to STRAG_WINDOW_CALLS */
+    uint64_t bytes;      /* of an experiment: of each of its calls. 0: all calls count */
+    int32_t operation;   /* ... and what they reduce with */
+    uint32_t rival_runs; /* bit c: call c of the window runs the rival */
+    const struct strag_algorithm *rival; /* NULL: the previous component */
+    int32_t blocks;                      /* of the rival */
+};
+
+/* What follows a call's end; the same on all ranks. */
+enum strag_window_step {
+    STRAG_WINDOW_NOTHING,
+    STRAG_WINDOW_SEND,   /* the samples are complete: begin to merge them */
+    STRAG_WINDOW_DECIDE, /* rank 0 judges; strag_window_start follows */
+};
+
+/* Where a rank is. All ranks are at the same point between two calls. */
+struct strag_window {
+    struct strag_window_order order;
+    int passed; /* calls of the pause; of an experiment, also calls that do not count */
+    int filled; /* calls that were sampled */
+    bool full;  /* it has been sent, and not judged */
+    struct strag_call_sample sample[STRAG_WINDOW_CALLS];
+};
+
+/** The next call may belong to it. */
+void strag_window_start(struct strag_window *window, const struct strag_window_order *order);
+
+/** Is the next call, of this size and operation, sampled? */
+bool strag_window_has(const struct strag_window *window, size_t bytes, int operation);
+
+/** Does the next call, of this size and operation, run the rival? */
+bool strag_window_runs_rival(const struct strag_window *window, size_t bytes, int operation);
+
+/** A call has ended. @param rank  of this process
+ * @param sampled  what strag_window_has said before it
+ * @param stay, wait  this rank's, seconds, if it is sampled; wait below 0: not measured */
+enum strag_window_step strag_window_end(struct strag_window *window, int rank, bool sampled,
+                                        double stay, double wait);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The model's latency and bandwidth from what calls took: on synthetic machines, of which the
+ * numbers are known.
+ *
+ * STRAG_CASES: random machines of each kind.
+ */
+#include "watch/fit.h"
+
+#include "base/text.h"
+#include "exhaust.h"
+#include "support.h"
+
+#include <math.h>
+
+static const struct strag_state_record quiet;
+
+struct machine {
+    struct strag_topology *topology;
+    struct strag_problem problem;
+    struct strag_model truth;
+    struct strag_fit *fit;
+};
+
+/* @param before  what is known of it; NULL: defaults */
+static struct machine machine_make(int hosts, int ranks, double alpha, double bandwidth,
+                                   const struct strag_sourced_model *before)
+{
+    const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_sourced_model sourced = strag_model_sourced(&standard);
+    struct machine machine = {.problem.n = hosts * ranks};
+    assert_int_equal(strag_topology_flat(hosts * ranks, ranks, &machine.topology, NULL), STRAG_OK);
+    machine.problem.topology = machine.topology;
+    machine.fit = strag_fit_create(&machine.problem, before ? before : &sourced);
+    assert_non_null(machine.fit);
+    strag_model_set(&sourced, hosts > 1 ? STRAG_MODEL_ALPHA : STRAG_MODEL_LOCAL_ALPHA, alpha,
+                    STRAG_FROM_DEFAULT);
+    strag_model_set(&sourced, hosts > 1 ? STRAG_MODEL_BANDWIDTH : STRAG_MODEL_LOCAL_BANDWIDTH,
+                    bandwidth, STRAG_FROM_DEFAULT);
+    machine.truth = sourced.model;
+    return machine;
+}
+
+static void machine_free(struct machine *machine)
+{
+    strag_fit_free(machine->fit);
+    strag_topology_free(machine->topology);
+}
+
+static double seconds_of(const struct machine *machine, const struct strag_model *model,
+                         const struct strag_algorithm *algorithm, int blocks, size_t bytes)
+{
+    struct strag_problem problem = machine->problem;
+    struct strag_profile *profile;
+    struct strag_error err;
+    problem.blocks = blocks;
+    if (strag_profile_create(algorithm, &problem, model, &profile, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    const double seconds = strag_profile_seconds(profile, (double)bytes);
+    strag_profile_free(profile);
+    return seconds;
+}
+
+static void call(struct machine *machine, const char *name, size_t bytes)
+{
+    const struct strag_algorithm *algorithm = support_algorithm(name);
+    const double seconds = seconds_of(machine, &machine->truth, algorithm, 0, bytes);
+    for (int c = 0; c < 4; c++)
+        strag_fit_note(machine->fit, bytes, algorithm, 0, seconds, 0);
+}
+
+static const struct strag_model *fitted(const struct machine *machine)
+{
+    return &strag_fit_model(machine->fit)->model;
+}
+
+static bool update(struct machine *machine)
+{
+    return strag_fit_update(machine->fit, &quiet, NULL);
+}
+
+static void assert_close(const char *what, double value, double truth, double most)
+{
+    if (!(fabs(value / truth - 1) <= most))
+        fail_msg("%s: %g instead of %g", what, value, truth);
+}
+
+/* ---- Known machines ---- */
+
+static void exact(void **state)
+{
+    (void)state;
+    struct machine machine = machine_make(8, 1, 60e-6, 11.9e6, NULL);
+    call(&machine, "ring", 1 << 20);
+    call(&machine, "recursive-doubling", 1 << 10);
+    call(&machine, "circulant", 64 << 10);
+    assert_true(update(&machine));
+    const struct strag_sourced_model *model = strag_fit_model(machine.fit);
+    assert_close("alpha", model->model.alpha, 60e-6, 0.01);
+    assert_close("overhead", model->model.overhead, 12e-6, 0.01);
+    assert_close("bandwidth", model->model.bandwidth, 11.9e6, 0.01);
+    assert_int_equal(model->origin[STRAG_MODEL_ALPHA], STRAG_FROM_MEASURED);
+    assert_int_equal(model->origin[STRAG_MODEL_BANDWIDTH], STRAG_FROM_MEASURED);
+    assert_int_equal(model->origin[STRAG_MODEL_LOCAL_ALPHA], STRAG_FROM_DEFAULT);
+    assert_true(model->measured_error < 0.01);
+    assert_non_null(strstr(strag_fit_log(machine.fit), "calls of 3 kinds fit alpha "));
+    machine_free(&machine);
+}
+
+/* Ranks of one host: its own numbers. */
+static void one_host(void **state)
+{
+    (void)state;
+    struct machine machine = machine_make(1, 8, 5e-6, 4e9, NULL);
+    for (int size = 10; size <= 24; size += 7) {
+        call(&machine, "recursive-doubling", (size_t)1 << size);
+        call(&machine, "ring", (size_t)1 << size);
+    }
+    const double alpha = fitted(&machine)->alpha;
+    assert_true(update(&machine));
+    assert_close("local alpha", fitted(&machine)->local_alpha, 5e-6, 0.02);
+    assert_close("local bandwidth", fitted(&machine)->local_bandwidth, 4e9, 0.02);
+    assert_true(fitted(&machine)->alpha == alpha);
+    machine_free(&machine);
+}
+
+/* A ping has found the latency, and the bandwidth is anything: 64 ms of three rounds are the
+ * link's. And the other way round, with a bandwidth from a file. */
+static void either_number(void **state)
+{
+    (void)state;
+    const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_sourced_model before = strag_model_sourced(&standard);
+    strag_model_set(&before, STRAG_MODEL_ALPHA, 2.1e-3, STRAG_FROM_MEASURED);
+    struct machine machine = machine_make(8, 1, 2e-3, 11.9e6, &before);
+    call(&machine, "recursive-doubling", 256 << 10);
+    assert_true(update(&machine));
+    assert_true(fitted(&machine)->alpha == 2.1e-3);
+    assert_close("bandwidth", fitted(&machine)->bandwidth, 11.9e6, 0.05);
+    machine_free(&machine);
+
+    before = strag_model_sourced(&standard);
+    strag_model_set(&before, STRAG_MODEL_BANDWIDTH, 11e6, STRAG_FROM_FILE);
+    machine = machine_make(8, 1, 2e-3, 11.9e6, &before);
+    call(&machine, "ring", 64 << 10);
+    assert_true(update(&machine));
+    assert_close("alpha", fitted(&machine)->alpha, 2e-3, 0.1);
+    assert_true(fitted(&machine)->bandwidth == 11e6);
+    assert_int_equal(strag_fit_model(machine.fit)->origin[STRAG_MODEL_BANDWIDTH], STRAG_FROM_FILE);
+    machine_free(&machine);
+}
+
+/* ---- What calls do not say ---- */
+
+/* Of one long vector the bandwidth, of one short vector the latency; the other number stays. */
+static void one_kind(void **state)
+{
+    (void)state;
+    const struct strag_model usual = strag_model_default(STRAG_NETWORK_TREE);
+    struct machine machine = machine_make(8, 1, usual.alpha, 10e6, NULL);
+    call(&machine, "ring", 16 << 20);
+    assert_true(update(&machine));
+    const enum strag_origin *origin = strag_fit_model(machine.fit)->origin;
+    assert_close("bandwidth", fitted(&machine)->bandwidth, 10e6, 0.02);
+    assert_close("alpha", fitted(&machine)->alpha, usual.alpha, 0.01);
+    assert_int_equal(origin[STRAG_MODEL_BANDWIDTH], STRAG_FROM_MEASURED);
+    assert_int_equal(origin[STRAG_MODEL_ALPHA], STRAG_FROM_DEFAULT);
+    machine_free(&machine);
+
+    machine = machine_make(8, 1, 50e-6, usual.bandwidth, NULL);
+    call(&machine, "recursive-doubling", 8);
+    assert_true(update(&machine));
+    origin = strag_fit_model(machine.fit)->origin;
+    assert_close("alpha", fitted(&machine)->alpha, 50e-6, 0.02);
+    assert_close("bandwidth", fitted(&machine)->bandwidth, usual.bandwidth, 0.1);
+    assert_int_equal(origin[STRAG_MODEL_ALPHA], STRAG_FROM_MEASURED);
+    assert_int_equal(origin[STRAG_MODEL_BANDWIDTH], STRAG_FROM_DEFAULT);
+    machine_free(&machine);
+}
+
+/* What the user said stays, though the calls say otherwise. */
+static void user(void **state)
+{
+    (void)state;
+    const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_sourced_model before = strag_model_sourced(&standard);
+    strag_model_set(&before, STRAG_MODEL_ALPHA, standard.alpha, STRAG_FROM_USER);
+    strag_model_set(&before, STRAG_MODEL_BANDWIDTH, standard.bandwidth, STRAG_FROM_USER);
+    struct machine machine = machine_make(4, 1, 80e-6, 10e6, &before);
+    call(&machine, "ring", 1 << 20);
+    call(&machine, "recursive-doubling", 1 << 10);
+    assert_false(update(&machine));
+    assert_true(strag_model_is_same(fitted(&machine), &before.model));
+    assert_true(strag_fit_model(machine.fit)->measured_error > 0.5); /* but it is found out */
+    assert_string_equal(strag_fit_log(machine.fit), "");
+    machine_free(&machine);
+}
+
+static void nonsense(void **state)
+{
+    (void)state;
+    static const double wrong[] = {0, -1, NAN, INFINITY};
+    struct machine machine = machine_make(8, 1, 60e-6, 11.9e6, NULL);
+    for (int i = 0; i < 4; i++)
+        strag_fit_note(machine.fit, 1 << 20, support_algorithm("ring"), 0, wrong[i], 0);
+    assert_false(update(&machine));
+    call(&machine, "ring", 1 << 20);
+    call(&machine, "ring", 1 << 10);
+    assert_true(update(&machine));
+    assert_close("alpha", fitted(&machine)->alpha, 60e-6, 0.02);
+    machine_free(&machine);
+}
+
+/* It ends once it moves neither number, until a size comes that was not there, or links change. */
+static void it_ends(void **state)
+{
+    (void)state;
+    const struct strag_model usual = strag_model_default(STRAG_NETWORK_TREE);
+    struct machine machine = machine_make(8, 1, usual.alpha, 10e6, NULL);
+    call(&machine, "ring", 16 << 20);
+    assert_true(update(&machine));
+    call(&machine, "ring", 16 << 20);
+    assert_false(update(&machine));
+    machine.truth.bandwidth /= 2;
+    for (int w = 0; w < 100; w++) {
+        call(&machine, "ring", 16 << 20);
+        assert_false(update(&machine));
+    }
+    call(&machine, "ring", 1 << 20);
+    assert_true(update(&machine));
+    strag_fit_forget(machine.fit);
+    assert_false(update(&machine));
+    machine.truth.bandwidth *= 4;
+    call(&machine, "ring", 16 << 20);
+    assert_true(update(&machine));
+    assert_close("bandwidth", fitted(&machine)->bandwidth, 20e6, 0.02);
+    machine_free(&machine);
+}
+
+/* ---- Random machines ---- */
+
+static double draw(struct rng *rng)
+{
+    return ((double)(rng_next(rng) >> 11) + 0.5) * 0x1p-53;
+}
+
+static struct strag_selection *selection_of(const struct machine *machine)
+{
+    const struct strag_select_options options = {.quick = true};
+    struct strag_selection *selection;
+    assert_int_equal(strag_select(&machine->problem, fitted(machine), &options, &selection, NULL),
+                     STRAG_OK);
+    return selection;
+}
+
+/* 126 calls of three sizes, in windows of 2, 4, 8 to 64, with the table of the numbers by then.
+ * @param[out] errors  [3]: of modelled times in the end, relative  @return how many tables */
+static int run_job(struct machine *machine, double noise, struct rng *rng, double *errors)
+{
+    struct strag_selection *selection = selection_of(machine);
+    int tables = 0, calls = 0;
+    const double at = 12 + 6 * draw(rng);
+    const size_t size[] = {(size_t)exp2(at), (size_t)exp2(at + 3), (size_t)exp2(at + 6)};
+    for (int window = 2; window <= 64; window *= 2) {
+        for (int c = 0; c < window; c++) {
+            const size_t bytes = size[calls++ % 3];
+            const struct strag_entry *entry = strag_table_entry(&selection->table, bytes);
+            const double seconds =
+                seconds_of(machine, &machine->truth, entry->algorithm, entry->blocks, bytes) *
+                exp(noise * sqrt(-2 * log(draw(rng))) * cos(6.2832 * draw(rng)));
+            strag_fit_note(machine->fit, bytes, entry->algorithm, entry->blocks,
+                           draw(rng) < 0.1 ? 3 * seconds : seconds, 0);
+        }
+        if (!strag_fit_update(machine->fit, &quiet, selection))
+            continue;
+        strag_selection_free(selection);
+        selection = selection_of(machine);
+        tables++;
+    }
+    for (int i = 0; i < 3; i++) {
+        const struct strag_entry *entry = strag_table_entry(&selection->table, size[i]);
+        const double is =
+            seconds_of(machine, &machine->truth, entry->algorithm, entry->blocks, size[i]);
+        errors[i] = fabs(
+            seconds_of(machine, fitted(machine), entry->algorithm, entry->blocks, size[i]) / is -
+            1);
+    }
+    strag_selection_free(selection);
+    return tables;
+}
+
+/* Numbers that are up to a hundred times more or less than the defaults; a tenth of the calls takes
+ * three times as long as it should. */
+static void random_machines(void **state)
+{
+    static const struct {
+        int hosts, ranks;
+        double noise, median, most; /* of errors; 90 % are below the most */
+    } rows[] = {{8, 1, 0.05, 0.03, 0.1}, {8, 1, 0.3, 0.15, 0.5}, {4, 4, 0.1, 0.06, 0.2}};
+    const struct strag_model usual = strag_model_default(STRAG_NETWORK_TREE);
+    struct rng rng = {support_seed("random machines")};
+    const long cases = support_cases(40);
+    double *errors = calloc((size_t)cases, 3 * sizeof *errors);
+    (void)state;
+    assert_non_null(errors);
+    for (int r = 0; r < 3; r++) {
+        long tables = 0;
+        for (long c = 0; c < cases; c++) {
+            const double alpha = usual.alpha * pow(100, 2 * draw(&rng) - 1);
+            const double bandwidth = usual.bandwidth * pow(100, 2 * draw(&rng) - 1);
+            struct machine machine =
+                machine_make(rows[r].hosts, rows[r].ranks, alpha, bandwidth, NULL);
+            tables += run_job(&machine, rows[r].noise, &rng, &errors[3 * c]);
+            machine_free(&machine);
+        }
+        qsort(errors, (size_t)(3 * cases), sizeof *errors, strag_compare_double);
+        const double median = errors[3 * cases / 2], most = errors[27 * cases / 10];
+        printf("%d x %d ranks, noise %g: errors %.3f in the median, 90 %% below %.3f, %.1f "
+               "tables\n",
+               rows[r].hosts, rows[r].ranks, rows[r].noise, median, most,
+               (double)tables / (double)cases);
+        assert_true(median < rows[r].median && most < rows[r].most);
+        assert_true(tables <= 6 * cases);
+    }
+    free(errors);
+}
+
+static int attempt(const void *what, struct strag_error *err, bool *made)
+{
+    const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_sourced_model sourced = strag_model_sourced(&standard);
+    struct strag_fit *fit = strag_fit_create(what, &sourced);
+    *made = fit != NULL;
+    strag_fit_free(fit);
+    return *made ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory");
+}
+
+static void out_of_memory(void **state)
+{
+    (void)state;
+    const struct strag_problem problem = {.n = 8};
+    assert_int_equal(exhaust("strag_fit_create", attempt, &problem), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact),         cmocka_unit_test(one_host),
+        cmocka_unit_test(either_number), cmocka_unit_test(one_kind),
+        cmocka_unit_test(user),          cmocka_unit_test(nonsense),
+        cmocka_unit_test(it_ends),       cmocka_unit_test(random_machines),
+        cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests_name("fit", tests, NULL, NULL);
+}

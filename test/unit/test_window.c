@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Windows of calls: what merges of samples give, in any order, and which calls belong to one. */
+#include "watch/window.h"
+
+#include "support.h"
+#include "watch/often.h"
+
+#include <math.h>
+
+enum { RANKS_MOST = 40 };
+
+/* ---- Samples ---- */
+
+static struct strag_call_sample sample_of(const double *stay, const double *wait, int first,
+                                          int end)
+{
+    struct strag_call_sample sample = strag_call_sample_none();
+    for (int r = first; r < end; r++)
+        strag_call_sample_add(&sample, r, stay[r], wait[r]);
+    return sample;
+}
+
+static void assert_same(const struct strag_call_sample *a, const struct strag_call_sample *b)
+{
+    assert_int_equal(a->stay.rank, b->stay.rank);
+    assert_true(a->stay.least == b->stay.least && a->stay.second == b->stay.second);
+    assert_int_equal(a->wait.rank, b->wait.rank);
+    assert_true(a->wait.least == b->wait.least && a->wait.second == b->wait.second);
+    assert_true(a->longest == b->longest);
+    assert_true(fabs((double)(a->sum - b->sum)) <= 1e-4 * (double)b->sum);
+}
+
+/* The picture in window.h. */
+static void example(void **unused)
+{
+    (void)unused;
+    const double stay[] = {28, 25, 16, 27}, wait[] = {12, 9, 0.5, 11}, none[] = {-1, -1, -1, -1};
+    struct strag_call_sample sample = sample_of(stay, none, 0, 4);
+    assert_int_equal(sample.stay.rank, 2);
+    assert_true(strag_call_sample_delay(&sample) == 9);
+    assert_true(strag_call_sample_seconds(&sample, 4) == 28 - 9);
+    sample = sample_of(stay, wait, 0, 4);
+    assert_int_equal(sample.wait.rank, 2);
+    assert_true(strag_call_sample_delay(&sample) == 8.5);
+}
+
+/* One rank that has not measured its wait makes the call's unknown, wherever it is in the tree. */
+static void not_measured(void **unused)
+{
+    (void)unused;
+    const double stay[] = {5, 6, 7, 8};
+    for (int without = 0; without < 4; without++) {
+        double wait[] = {1, 2, 3, 4};
+        wait[without] = -1;
+        struct strag_call_sample sample = sample_of(stay, wait, 2, 4);
+        const struct strag_call_sample other = sample_of(stay, wait, 0, 2);
+        strag_call_sample_merge(&sample, &other);
+        assert_true(sample.wait.least < 0);
+        assert_true(strag_call_sample_delay(&sample) == 1);
+    }
+}
+
+/* A rank that came long before the others does not make the call longer than twice the mean. */
+static void early(void **unused)
+{
+    (void)unused;
+    const double stay[] = {100, 10, 10, 10, 10, 10, 10, 10}, none[8] = {-1};
+    const struct strag_call_sample sample = sample_of(stay, none, 0, 8);
+    assert_true(strag_call_sample_seconds(&sample, 8) == 2 * 170 / 8.0);
+}
+
+/* Ranks in any order and any grouping. */
+static void any_order(void **unused)
+{
+    (void)unused;
+    struct rng rng = {support_seed("any_order")};
+    for (long round = support_cases(300); round > 0; round--) {
+        double stay[RANKS_MOST], wait[RANKS_MOST];
+        const int n = 1 + (int)rng_below(&rng, RANKS_MOST);
+        for (int r = 0; r < n; r++) {
+            stay[r] = 1 + rng_below(&rng, 8); /* equal ones, too */
+            wait[r] = rng_one_in(&rng, 50) ? -1 : rng_below(&rng, 8);
+        }
+        const struct strag_call_sample all = sample_of(stay, wait, 0, n);
+        struct strag_call_sample merged = strag_call_sample_none();
+        const int cut = (int)rng_below(&rng, (unsigned)n + 1);
+        struct strag_call_sample part = sample_of(stay, wait, cut, n);
+        strag_call_sample_merge(&merged, &part);
+        for (int r = cut - 1; r >= 0; r--) {
+            part = sample_of(stay, wait, r, r + 1);
+            strag_call_sample_merge(&merged, &part);
+        }
+        assert_same(&merged, &all);
+        int last = 0;
+        for (int r = 1; r < n; r++)
+            last = stay[r] < stay[last] ? r : last;
+        assert_int_equal(all.stay.rank, last);
+    }
+}
+
+/* ---- Which calls ---- */
+
+static void pause_and_calls(void **unused)
+{
+    (void)unused;
+    struct strag_window window;
+    const struct strag_window_order order = {.pause = 3, .calls = 2};
+    strag_window_start(&window, &order);
+    for (int c = 0; c < 3; c++) {
+        assert_false(strag_window_has(&window, 1024, 1));
+        assert_int_equal(strag_window_end(&window, 0, false, -1, -1), STRAG_WINDOW_NOTHING);
+    }
+    assert_true(strag_window_has(&window, 1024, 1));
+    assert_int_equal(strag_window_end(&window, 0, true, 5, -1), STRAG_WINDOW_NOTHING);
+    assert_true(strag_window_has(&window, 77, 2));
+    assert_int_equal(strag_window_end(&window, 0, true, 4, -1), STRAG_WINDOW_SEND);
+    assert_int_equal(window.filled, 2);
+    assert_true(window.sample[1].stay.least == 4);
+    assert_false(strag_window_has(&window, 1024, 1));
+    assert_int_equal(strag_window_end(&window, 0, false, -1, -1), STRAG_WINDOW_DECIDE);
+}
+
+/* Of an experiment, other sizes and operations do not count, and end it when they alone come. */
+static void experiment(void **unused)
+{
+    (void)unused;
+    struct strag_window window;
+    const struct strag_window_order order = {
+        .calls = 4, .bytes = 1024, .operation = 7, .rival_runs = 6};
+    static const bool rival[] = {false, true, true, false};
+    strag_window_start(&window, &order);
+    for (int c = 0; c < 4; c++) {
+        assert_false(strag_window_has(&window, 2048, 7));
+        assert_false(strag_window_has(&window, 1024, 8));
+        assert_false(strag_window_runs_rival(&window, 2048, 7));
+        assert_int_equal(strag_window_end(&window, 0, false, -1, -1), STRAG_WINDOW_NOTHING);
+        assert_int_equal(strag_window_runs_rival(&window, 1024, 7), rival[c]);
+        assert_true(strag_window_has(&window, 1024, 7));
+        assert_int_equal(strag_window_end(&window, 0, true, 1, -1),
+                         c < 3 ? STRAG_WINDOW_NOTHING : STRAG_WINDOW_SEND);
+    }
+    assert_false(strag_window_runs_rival(&window, 1024, 7));
+    strag_window_start(&window, &order);
+    int others = 0;
+    while (strag_window_end(&window, 0, false, -1, -1) == STRAG_WINDOW_NOTHING)
+        others++;
+    assert_int_equal(others, 63);
+    assert_int_equal(window.filled, 0);
+}
+
+/* ---- Who is last most often ---- */
+
+static void often(void **unused)
+{
+    (void)unused;
+    struct rng rng = {support_seed("often")};
+    struct strag_often counts = {{{0, 0, 0}}};
+    uint64_t times[1000] = {0};
+    assert_int_equal(strag_often_next(&counts, -1), -1);
+    for (int c = 0; c < 20000; c++) {
+        const unsigned draw = rng_below(&rng, 10);
+        const int rank = draw < 4 ? 700 : draw < 6 ? 30 : (int)rng_below(&rng, 1000);
+        times[rank]++;
+        strag_often_add(&counts, rank);
+    }
+    const int first = strag_often_next(&counts, -1), second = strag_often_next(&counts, first);
+    assert_int_equal(first, 700);
+    assert_int_equal(second, 30);
+    assert_true(strag_often_times(&counts, 700) <= times[700]);
+    assert_true(strag_often_times(&counts, 700) + 20 >= times[700]);
+    struct strag_often equal = {{{0, 0, 0}}};
+    strag_often_add(&equal, 9);
+    strag_often_add(&equal, 4);
+    assert_int_equal(strag_often_next(&equal, -1), 4);
+    assert_int_equal(strag_often_next(&equal, 4), 9);
+    assert_int_equal(strag_often_next(&equal, 9), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(example),    cmocka_unit_test(not_measured),
+        cmocka_unit_test(early),      cmocka_unit_test(any_order),
+        cmocka_unit_test(often),      cmocka_unit_test(pause_and_calls),
+        cmocka_unit_test(experiment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
