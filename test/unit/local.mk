@@ -68,6 +68,7 @@ unit_tests = \
 	test/unit/test_slowdown \
 	test/unit/test_state_text \
 	test/unit/test_straggler \
+	test/unit/test_summary \
 	test/unit/test_swing \
 	test/unit/test_swing_walk \
 	test/unit/test_symmetry \
@@ -80,6 +81,7 @@ unit_tests = \
 	test/unit/test_torus_doubling \
 	test/unit/test_trace \
 	test/unit/test_verify \
+	test/unit/test_watch_price \
 	test/unit/test_weighted \
 	test/unit/test_written
 
@@ -96,12 +98,14 @@ unit_ldflags = $(AM_LDFLAGS) \
 
 test_unit_libunit_la_CPPFLAGS = $(unit_cppflags)
 test_unit_libunit_la_SOURCES = \
+	test/unit/cluster.c test/unit/cluster.h \
 	test/unit/executor.c test/unit/executor.h \
 	test/unit/exhaust.c test/unit/exhaust.h \
 	test/unit/flex_cost.c test/unit/flex_cost.h \
 	test/unit/loopback.c test/unit/loopback.h \
 	test/unit/machines.c test/unit/machines.h \
 	test/unit/memory.c test/unit/memory.h \
+	test/unit/probing.c test/unit/probing.h \
 	test/unit/random_plan.c test/unit/random_plan.h \
 	test/unit/shm_ranks.c test/unit/shm_ranks.h \
 	test/unit/slow_links.c test/unit/slow_links.h \
@@ -397,6 +401,10 @@ test_unit_test_straggler_SOURCES = test/unit/test_straggler.c
 test_unit_test_straggler_CPPFLAGS = $(unit_cppflags)
 test_unit_test_straggler_LDFLAGS = $(unit_ldflags)
 test_unit_test_straggler_LDADD = $(unit_libs)
+test_unit_test_summary_SOURCES = test/unit/test_summary.c
+test_unit_test_summary_CPPFLAGS = $(unit_cppflags)
+test_unit_test_summary_LDFLAGS = $(unit_ldflags)
+test_unit_test_summary_LDADD = $(unit_libs)
 test_unit_test_threads_SOURCES = test/unit/test_threads.c
 test_unit_test_threads_CPPFLAGS = $(unit_cppflags)
 test_unit_test_threads_LDFLAGS = $(unit_ldflags)
@@ -425,6 +433,10 @@ test_unit_test_verify_SOURCES = test/unit/test_verify.c
 test_unit_test_verify_CPPFLAGS = $(unit_cppflags)
 test_unit_test_verify_LDFLAGS = $(unit_ldflags)
 test_unit_test_verify_LDADD = $(unit_libs)
+test_unit_test_watch_price_SOURCES = test/unit/test_watch_price.c
+test_unit_test_watch_price_CPPFLAGS = $(unit_cppflags)
+test_unit_test_watch_price_LDFLAGS = $(unit_ldflags)
+test_unit_test_watch_price_LDADD = $(unit_libs)
 test_unit_test_weighted_SOURCES = test/unit/test_weighted.c
 test_unit_test_weighted_CPPFLAGS = $(unit_cppflags)
 test_unit_test_weighted_LDFLAGS = $(unit_ldflags)

@@ -79,7 +79,7 @@ static void any_order(void **unused)
         const int n = 1 + (int)rng_below(&rng, RANKS_MOST);
         for (int r = 0; r < n; r++) {
             stay[r] = 1 + rng_below(&rng, 8); /* equal ones, too */
-            wait[r] = rng_one_in(&rng, 50) ? -1 : rng_below(&rng, 8);
+            wait[r] = rng_one_in(&rng, 50) ? -1.0 : rng_below(&rng, 8);
         }
         const struct strag_call_sample all = sample_of(stay, wait, 0, n);
         struct strag_call_sample merged = strag_call_sample_none();
