@@ -71,6 +71,19 @@ int coll_strag_minimum(const struct coll_strag_failure *failure, int32_t *value)
     return end(own, value, sizeof *value);
 }
 
+int coll_strag_agree(const struct coll_strag_failure *failure, void *value, size_t bytes,
+                     void (*add)(void *context, void *value, const void *other))
+{
+    const struct strag_agreement agreement = {.add = add};
+    struct exchange *own;
+    const int code = begin(failure, bytes, &own);
+    if (code != OMPI_SUCCESS)
+        return code;
+    memcpy(own->data, value, bytes);
+    strag_exchange_agree(&own->exchange, own->data, bytes, &agreement);
+    return end(own, value, bytes);
+}
+
 int coll_strag_broadcast(const struct coll_strag_failure *failure, void *data, size_t bytes)
 {
     struct exchange *own;

@@ -20,6 +20,11 @@
 /** @param value  this rank's, then the least of all ranks' */
 int coll_strag_minimum(const struct coll_strag_failure *failure, int32_t *value);
 
+/** @param value  this rank's, then that of all; at most STRAG_EXCHANGE_VALUE `bytes`
+ * @param add  as in struct strag_agreement, without a context */
+int coll_strag_agree(const struct coll_strag_failure *failure, void *value, size_t bytes,
+                     void (*add)(void *context, void *value, const void *other));
+
 /** From rank 0. @param data  [bytes] */
 int coll_strag_broadcast(const struct coll_strag_failure *failure, void *data, size_t bytes);
 

@@ -16,17 +16,19 @@
 
 /* What a communicator's ranks need for it. */
 struct coll_strag_links {
-    struct strag_compact host_of; /* [rank] */
+    struct strag_compact host_of;  /* [rank] */
+    struct strag_compact narrower; /* [host]: as in struct strag_probe_hosts */
     struct strag_meter *meter;
-    int rounds; /* of a probe in which this rank takes part: 0 unless it leads its host */
+    int hosts, me, host; /* this rank, and its host */
+    bool leads;          /* it takes part in probes */
+    uint16_t before;     /* its host's rate in the last probe */
+    unsigned round;      /* of all probes, the next one */
+    double rates[2];     /* what messages of a probe say */
     struct coll_strag_partners {
         int32_t to, from; /* ranks */
-    } partners[STRAG_PROBE_ROUNDS];
+    } partners[STRAG_PROBE_PARTNERS];
 
-    /* rank 0's; else nothing */
-    struct strag_probe_hosts probed;
-    struct strag_slowdown *slowdown;
-    float *gathered, *rates; /* room for [rank], [host] times STRAG_PROBE_ROUNDS */
+    struct strag_slowdown *slowdown; /* rank 0's; else NULL */
 };
 
 /** Without messages. @param[out] made  NULL where there is nothing to find out
@@ -38,18 +40,22 @@ bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topol
 /** NULL is allowed. */
 void coll_strag_links_free(struct coll_strag_links *links);
 
+/** What this rank's meter says since it was last asked. @param state  in force
+ * @param seconds  in its calls @return as struct strag_link_sample has rates */
+uint16_t coll_strag_links_meter(struct coll_strag_links *links,
+                                const struct strag_state_record *state, double seconds);
+
 /**
  * All hosts send to each other. Collective; all ranks have waited for each other.
  *
  * @param failure  as in struct coll_strag_watch_options
- * @param bytes   of a message; the same on all ranks
- * @param[out] own  [STRAG_PROBE_ROUNDS]: bytes per second that came in
+ * @param state    in force
+ * @param rounds   the same on all ranks, as `bytes`, which are those of a message
+ * @param[out] sample  of all hosts
  * @return OMPI_SUCCESS, or an error of MPI's
  */
-int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *comm,
-                           const struct coll_strag_failure *failure, size_t bytes, float *own);
-
-/** Rank 0 has all ranks' own rates in links->gathered: links->rates are there then. */
-void coll_strag_links_sort(struct coll_strag_links *links);
+int coll_strag_links_probe(struct coll_strag_links *links, const struct coll_strag_failure *failure,
+                           const struct strag_state_record *state, int rounds, size_t bytes,
+                           struct strag_link_sample *sample);
 
 #endif

@@ -15,8 +15,8 @@
 struct coll_strag_update {
     int32_t look;         /* note waits from now on */
     int32_t change;       /* enum strag_change: state and table are new */
-    int32_t probe;        /* links are to be probed at once, ... */
-    uint64_t probe_bytes; /* ... with messages of so many bytes */
+    int32_t probe;        /* links are to be probed at once, in this many rounds; 0: not */
+    uint64_t probe_bytes; /* of each message of it */
     int32_t window;       /* calls of this window, and of the next ones; 0: as it is */
     int32_t begun[STRAG_TRIALS_AT_ONCE]; /* which trials are new */
     uint64_t settled; /* classes of sizes, bit by bit: short calls of these are not watched */

@@ -196,10 +196,13 @@ static int send_notes(struct coll_strag_watch *watch)
         return code;
     struct strag_note *notes = strag_observer_notes(watch->observer, &bytes);
     if (watch->links) {
-        struct strag_meter_note note;
-        strag_meter_take(watch->links->meter, &note);
-        memcpy((char *)notes + bytes, &note, sizeof note);
-        bytes += sizeof note;
+        double seconds = 0;
+        for (size_t i = 0; i < bytes / sizeof *notes; i++)
+            seconds += fabs((double)notes[i].seconds);
+        const uint32_t rate =
+            coll_strag_links_meter(watch->links, &watch->options.decision->state, seconds);
+        memcpy((char *)notes + bytes, &rate, sizeof rate);
+        bytes += sizeof rate;
     }
     watch->notes_bytes = bytes;
     if (watch->judge)
@@ -288,36 +291,36 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
     return code;
 }
 
-/* @param[out] seconds  that it took; on rank 0 hosts' rates are there then */
-static int probe_links(struct coll_strag_watch *watch, size_t bytes, double *seconds)
+/* @param[out] seconds  that it took */
+static int probe_links(struct coll_strag_watch *watch, const struct coll_strag_update *update,
+                       struct strag_link_sample *sample, double *seconds)
 {
-    struct coll_strag_links *links = watch->links;
-    float own[STRAG_PROBE_ROUNDS];
     double all_there;
     coll_strag_notes_begin_barrier(watch->notes);
     int code = coll_strag_notes_end_barrier(watch->notes, &all_there);
     if (code == OMPI_SUCCESS)
-        code =
-            coll_strag_links_probe(links, watch->options.comm, watch->options.failure, bytes, own);
-    if (code == OMPI_SUCCESS)
-        code = coll_strag_gather(watch->options.failure, own, sizeof own, links->gathered);
-    if (code == OMPI_SUCCESS && links->rates)
-        coll_strag_links_sort(links);
+        code = coll_strag_links_probe(watch->links, watch->options.failure,
+                                      &watch->options.decision->state, update->probe,
+                                      update->probe_bytes, sample);
     *seconds = coll_strag_seconds() - all_there;
     return code;
 }
 
+/* The update after it may ask for another one. */
 static int probe(struct coll_strag_watch *watch, struct coll_strag_update *update,
                  enum strag_change *change)
 {
+    struct strag_link_sample sample;
     double seconds;
-    int code = probe_links(watch, update->probe_bytes, &seconds);
+    int code = probe_links(watch, update, &sample, &seconds);
     if (code != OMPI_SUCCESS)
         return code;
-    update->window = 0;
+    update->window = update->probe = 0;
     memset(update->begun, 0, sizeof update->begun);
     if (watch->judge) {
-        enum strag_change links = strag_judge_probed(watch->judge, watch->links->rates, seconds);
+        enum strag_change links = strag_judge_probed(watch->judge, &sample, seconds);
+        update->probe = strag_slowdown_rounds(watch->links->slowdown);
+        update->probe_bytes = strag_slowdown_bytes(watch->links->slowdown);
         log_judgement(watch);
         fill_in(watch, links, update);
     }
@@ -353,7 +356,7 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
     }
     if (code == OMPI_SUCCESS)
         code = broadcast_update(watch, &update, change);
-    if (code == OMPI_SUCCESS && update.probe)
+    while (code == OMPI_SUCCESS && update.probe)
         code = probe(watch, &update, change);
     if (code == OMPI_SUCCESS) /* rank 0 has all notes: this does not wait for other ranks */
         code = coll_strag_notes_wait(watch->notes);

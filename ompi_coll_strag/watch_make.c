@@ -27,7 +27,7 @@ static double make_table(void *context, const struct strag_state_record *state,
 size_t coll_strag_watch_notes_room(const struct coll_strag_watch *watch)
 {
     return (size_t)watch->options.decision->window * sizeof(struct strag_note) +
-           sizeof(struct strag_meter_note);
+           sizeof(uint32_t);
 }
 
 /* Sizes that the user leaves to the previous component. */
@@ -137,7 +137,7 @@ bool coll_strag_watch_fill(struct coll_strag_watch *watch)
     const struct coll_strag_decision *decision = watch->options.decision;
     ompi_communicator_t *comm = watch->options.comm;
     const int evaluated = watch->options.ranks ? ompi_comm_size(comm) : 0;
-    if (strag_observer_create(evaluated, decision->window, sizeof(struct strag_meter_note),
+    if (strag_observer_create(evaluated, decision->window, sizeof(uint32_t),
                               &watch->observer, NULL) != STRAG_OK)
         return false;
     watch->from = decision->watch_from;

@@ -142,6 +142,7 @@ src_libstrag_la_SOURCES = \
 	src/watch/judge.c src/watch/judge.h \
 	src/watch/learn.c src/watch/learn.h \
 	src/watch/ledger.c src/watch/ledger.h \
+	src/watch/link_sample.c src/watch/link_sample.h \
 	src/watch/link_speed.c src/watch/link_speed.h \
 	src/watch/loss.c src/watch/loss.h \
 	src/watch/meter.c src/watch/meter.h \

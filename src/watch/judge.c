@@ -419,15 +419,18 @@ static void look_at_links(struct strag_judge *judge, const void *notes, size_t s
                           struct strag_judgement *judgement)
 {
     const struct strag_judge_options *options = &judge->options;
-    double calls = 0;
+    struct strag_link_sample meters;
+    uint32_t rate;
     if (!options->slowdown)
         return;
-    for (int c = 0; c < judge->sent; c++)
-        calls += (double)strag_observer_call(options->observer, c).seconds;
-    if (judge->arrivals)
-        calls = INFINITY; /* messages wait for ranks, too, and meters say nothing of links */
-    const char *meters = (const char *)notes + stride - sizeof(struct strag_meter_note);
-    judgement->probe = strag_slowdown_window(options->slowdown, meters, stride, calls, judge->busy);
+    strag_link_sample_clear(&meters);
+    for (int rank = 0; rank < options->n; rank++) {
+        memcpy(&rate, (const char *)notes + ((size_t)rank + 1) * stride - sizeof rate, sizeof rate);
+        strag_link_sample_add(&meters, rank, (uint16_t)rate, STRAG_LINK_UNKNOWN, 1);
+    }
+    /* Where another rank is late in each call messages wait for ranks, too: meters say nothing. */
+    judgement->probe =
+        strag_slowdown_window(options->slowdown, judge->arrivals ? NULL : &meters, judge->busy);
     judgement->probe_bytes = strag_slowdown_bytes(options->slowdown);
     judge->busy = 0;
 }
@@ -444,10 +447,11 @@ static void log_links(struct strag_judge *judge)
 }
 
 /* With other links the straggler's table may no longer help: the next verdict decides anew. */
-enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rates, double seconds)
+enum strag_change strag_judge_probed(struct strag_judge *judge,
+                                     const struct strag_link_sample *sample, double seconds)
 {
     const struct strag_judge_options *options = &judge->options;
-    bool changed = strag_slowdown_probed(options->slowdown, rates, seconds);
+    bool changed = strag_slowdown_probed(options->slowdown, sample, seconds);
     judge->log[0] = '\0';
     judge->summary.slowest.probes++;
     if (!changed)

@@ -84,8 +84,8 @@ enum strag_change {
 struct strag_judgement {
     enum strag_change change;
     bool look;                        /* measure waits from now on */
-    bool probe;                       /* probe all hosts ... */
-    size_t probe_bytes;               /* ... with messages of so many bytes */
+    int probe;                        /* probe all hosts, in this many rounds; 0: do not */
+    size_t probe_bytes;               /* of each message of it */
     int window;                       /* calls of this window, and of the next ones; 0: as it is */
     bool begun[STRAG_TRIALS_AT_ONCE]; /* which of the trials are new: they begin with the next call
                                        */
@@ -124,12 +124,14 @@ void strag_judge_skip(struct strag_judge *judge, uint64_t calls, double seconds)
 void strag_judge_begin_window(struct strag_judge *judge);
 
 /** All ranks' notes of the window have arrived. @param stride  from one rank's notes to the next
- * one's, in bytes; with a slowdown a struct strag_meter_note ends each rank's */
+ * one's, in bytes; with a slowdown a uint32_t ends each rank's: the rate by its meter, as in a
+ * struct strag_link_sample */
 struct strag_judgement strag_judge_window(struct strag_judge *judge, const void *notes,
                                           size_t stride, double now);
 
-/** The hosts were probed. @param rates, seconds  as in strag_slowdown_probed */
-enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rates, double seconds);
+/** The hosts were probed. @param sample, seconds  as in strag_slowdown_probed */
+enum strag_change strag_judge_probed(struct strag_judge *judge,
+                                     const struct strag_link_sample *sample, double seconds);
 
 /** In force from the next call on; valid until the next judgement. */
 const struct strag_state_record *strag_judge_state(const struct strag_judge *judge);

@@ -6,6 +6,7 @@
  */
 #include "watch/meter.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -112,37 +113,25 @@ void strag_meter_end(struct strag_meter *meter, int host, size_t bytes, double n
     meter->mark = now;
 }
 
-/* The host with the most seconds; those in the note have none left. @return -1: none has any */
-static int find_longest(const struct strag_meter *meter)
+/* @return bytes per second; 0: it does not count */
+static double rate_of(const struct lane *lane, double least)
 {
-    int longest = -1;
-    double most = 0;
-    for (int g = 0; g < meter->groups; g++) {
-        const struct lane *lanes = lanes_of(meter, g);
-        for (int i = 0; lanes && i < 1 << meter->bits; i++) {
-            if (lanes[i].seconds <= most)
-                continue;
-            longest = (g << meter->bits) + i;
-            most = lanes[i].seconds;
-        }
-    }
-    return longest;
+    return lane->seconds > least ? lane->bytes / lane->seconds : 0;
 }
 
-void strag_meter_take(struct strag_meter *meter, struct strag_meter_note *note)
+double strag_meter_take(struct strag_meter *meter, double least,
+                        double (*slower)(const void *context, int host), const void *context)
 {
-    for (int i = 0; i < STRAG_METER_HOSTS; i++) {
-        int host = find_longest(meter);
-        note->to[i] = (struct strag_drained){.host = host};
-        if (host < 0)
-            continue;
-        struct lane *lane = find_lane(meter, host);
-        note->to[i].bytes = (float)lane->bytes;
-        note->to[i].seconds = (float)lane->seconds;
-        lane->seconds = 0;
+    double best = 0;
+    for (int g = 0; g < meter->groups; g++) {
+        struct lane *lanes = lanes_of(meter, g);
+        for (int i = 0; lanes && i < 1 << meter->bits; i++) {
+            const double rate = rate_of(&lanes[i], least);
+            if (rate > 0)
+                best = fmax(best, rate * slower(context, (g << meter->bits) + i));
+            lanes[i].bytes = lanes[i].seconds = 0;
+        }
     }
-    const size_t lanes = (size_t)meter->made << meter->bits;
-    for (size_t i = 0; i < lanes; i++)
-        meter->lanes[i].bytes = meter->lanes[i].seconds = 0;
     meter->counting = false;
+    return best;
 }

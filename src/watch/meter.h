@@ -23,18 +23,6 @@
 #define STRAG_METER_H
 
 #include <stddef.h>
-#include <stdint.h>
-
-enum { STRAG_METER_HOSTS = 6 };
-
-/* A rank's measurements since its last note: the hosts for which sends waited longest, in this
- * order. Sent as it is between processes of the same program. */
-struct strag_meter_note {
-    struct strag_drained {
-        int32_t host; /* -1: none */
-        float bytes, seconds;
-    } to[STRAG_METER_HOSTS];
-};
 
 struct strag_meter;
 
@@ -53,7 +41,16 @@ void strag_meter_begin(struct strag_meter *meter, int host);
 /** A send to that host has ended, at a time in seconds that never decreases. */
 void strag_meter_end(struct strag_meter *meter, int host, size_t bytes, double now);
 
-/** Make a note and reset the meter. */
-void strag_meter_take(struct strag_meter *meter, struct strag_meter_note *note);
+/**
+ * The rate of the host to which it was highest, and reset the meter.
+ *
+ * @param least    seconds for which sends to a host have to have waited: else it does not count
+ * @param slower   how many times slower than a full link one is to a host, at least 1;
+ *                 0: that host does not count
+ * @param context  passed to it
+ * @return bytes per second, times that; 0: unknown
+ */
+double strag_meter_take(struct strag_meter *meter, double least,
+                        double (*slower)(const void *context, int host), const void *context);
 
 #endif

@@ -2,70 +2,75 @@
 /*
  * Finding hosts whose links are slower than the others', and by how much, while the job runs.
  *
- *     after every window   all ranks' meters (meter.h) are evaluated. This is free but rough: is
- *                          there a suspicion?
- *     then                 a probe: all hosts send each other 128 KiB or more at the same time. It
- *                          takes time, but no plan, straggler or buffer interferes.
- *     slow                 a host that a probe finds slow is confirmed by a second one, a window
- *                          later, or at once by the meters; two probes end it. Where there were
- *                          two its factor is their (geometric) mean.
+ *     after every window   the ranks' meters (meter.h) have measured, for nothing, but roughly: is
+ *                          a link suspected?
+ *     then                 a probe: all hosts send each other messages at the same time. It takes
+ *                          time, but no plan, straggler or buffer interferes.
+ *     slow                 a host that two probes in a row find slow, with other partners: at once
+ *                          if a meter suspects a link, else a window later
  *
- * A probe has up to three rounds. In round r every host sends to the host r + 1 further on and
- * receives from the one r + 1 before, in the order of the topology, so every link carries one
- * message in each direction. A message is as fast as the slower of two links:
+ * In a probe's round every host sends to the host s further on and receives from the one s before,
+ * in the order of the topology, so every link carries one message in each direction. A message is
+ * as fast as the slower of two links:
  *
  *     host 2 is slow       1 -> 2 and 2 -> 3 are slow, and 0 -> 2 and 2 -> 4; no others
  *     a host's link out    is as fast as the fastest message that left it: 1 -> 3, not 1 -> 2
  *     its link in          as the fastest that reached it
  *     the host             as the slower of the two
  *
- * so every host is measured at its best of three partners. Its factor is the upper quartile of all
- * hosts' rates over its own. Where the layout gives links different bandwidths, rates are relative
- * to these.
+ * so every host is measured at its best of three partners or more; those whose links are narrower
+ * by nature say nothing of its own. Each host knows its own rate, and all hosts' are merged
+ * (link_sample.h). A host's factor is the upper quartile of the rates over its own. If most are slow
+ * none has been degraded: it is the machine.
  *
- * There are also rare probes without a suspicion: with some plans (weighted, optcc) messages never
- * wait, and meters measure nothing. While a host is slow every window has a probe, since its plan
- * uses its links less than others. Options limit the share of the calls' time that probes take.
- *
- * On a machine that others use, too, rates scatter, and the slowest of many hosts seems to be slow
- * by chance. So a host is slow only by four times as much as the faster half of the hosts scatter
- * in this probe, or lately did: 1.1 where they scatter by 2.5 % or less, 1.2 with 5 %.
- *
- * A suspicion that a probe refutes is remembered: for a while only a stronger one counts.
- *
- * One process decides for all; the same calls give the same decisions.
+ * One process decides for all; the same samples give the same decisions. Its state is of fixed
+ * length, whatever the number of hosts.
  */
 #ifndef STRAG_SLOWDOWN_H
 #define STRAG_SLOWDOWN_H
 
 #include "machine/state.h"
 #include "machine/topology.h"
-#include "watch/meter.h"
+#include "watch/link_sample.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
-enum { STRAG_PROBE_ROUNDS = 3, STRAG_PROBE_HOSTS_MIN = 3 };
-
-struct strag_slowdown_options {
-    double least;   /* a host is slow from this factor on, until below half of its excess over 1; */
-    double sure;    /* but the excess is so many times the scatter of rates at the least */
-    double share;   /* of the calls' time for probes */
-    double more;    /* with a suspicion, or while a host is slow */
-    double thought; /* assumed seconds of the first probe */
-    int remember;   /* windows for which a refuted suspicion counts */
+enum {
+    STRAG_PROBE_HOSTS_MIN = 3,
+    STRAG_PROBE_SHORTEST = 128 << 10, /* bytes of a message: 5 of its 8 pieces are measured */
+    STRAG_PROBE_LONGEST = 4 << 20,
+    STRAG_PROBE_PARTNERS = 16, /* that a host has in turn, in each direction */
 };
 
-/** 1.1; 4; 0.003; 0.08; 2 ms; 16. */
-struct strag_slowdown_options strag_slowdown_default(void);
+/* Its members are the implementation's. Rates are those of samples; times are seconds of calls. */
+struct strag_slowdown {
+    int hosts;
+    int narrower; /* at most */
+    int nslow;
+    struct strag_slow slow[STRAG_SLOW_MAX]; /* in force */
 
-struct strag_slowdown;
+    double reference; /* the rate of a fast link in the last probe; 0: unknown */
+    double metered;   /* the same, by the meters of the last window */
+    double scatter;   /* of fast links' rates in the last probes */
+    double suspicion; /* by the meters: how many times slower than expected a link is; 1: none */
+    double refuted;   /* the suspicion when a probe last found nothing, or 1 */
+    double pending;   /* by how much a host deviated in the last probe; 1: none, or not confirmed */
+    bool confirming;  /* the next probe is to confirm it; else a change has left it */
+    double took;      /* seconds of the last probe, ... */
+    double sent;      /* ... and bytes that each host sent in it; 0: there was none */
+    double idle;      /* since the last probes */
+    double elapsed;   /* in the last window */
+    double hold, left; /* no change for how long after the last one, and what is left of that */
+    int rounds;        /* of the probe to come; 0: none is wanted */
+};
 
 /* A topology's hosts, numbered in its order. */
 struct strag_probe_hosts {
     int ranks, count;
-    int32_t *host_of; /* [rank] */
-    int32_t *leader;  /* [host]: the rank that takes part in probes */
-    double *uplink;   /* [host]: of the healthy link, in any unit; 0: not given */
+    int32_t *host_of;  /* [rank] */
+    int32_t *leader;   /* [host]: the rank that takes part in probes */
+    int32_t *narrower; /* [host]: the rate of the widest host's link by nature, less its own */
 };
 
 /** @return false: out of memory; strag_probe_hosts_free frees what was made */
@@ -73,17 +78,11 @@ bool strag_probe_hosts_make(const struct strag_topology *topology, struct strag_
 void strag_probe_hosts_free(struct strag_probe_hosts *hosts);
 
 /**
- * @param hosts    they outlive it; fewer than STRAG_PROBE_HOSTS_MIN are never probed
- * @param known    hosts that are slow already: finding them is no change
- * @param options  NULL: the default
- * @return NULL when out of memory
+ * @param hosts  not used any more afterwards; fewer than STRAG_PROBE_HOSTS_MIN are never probed
+ * @param known  hosts that are slow already, by any of their ranks: finding them is no change
  */
-struct strag_slowdown *strag_slowdown_create(const struct strag_probe_hosts *hosts,
-                                             const struct strag_state_record *known,
-                                             const struct strag_slowdown_options *options);
-
-/** NULL is allowed. */
-void strag_slowdown_free(struct strag_slowdown *slowdown);
+void strag_slowdown_init(struct strag_slowdown *slowdown, const struct strag_probe_hosts *hosts,
+                         const struct strag_state_record *known);
 
 /** Replace a state's slow ranks by the slow hosts' leaders; factors are multiples of 1/20. */
 void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_state_record *state);
@@ -91,43 +90,36 @@ void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_st
 /**
  * A window has ended.
  *
- * @param notes    of all ranks
- * @param stride   bytes from one rank's note to the next one's
- * @param calls    seconds in its calls
+ * @param meters   all ranks', merged; NULL: they say nothing
  * @param elapsed  seconds since the previous window's end, those outside of calls left out
- * @return whether to probe all hosts now
+ * @return strag_slowdown_rounds
  */
-bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, size_t stride,
-                           double calls, double elapsed);
+int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_link_sample *meters,
+                          double elapsed);
 
-/** Bytes of each message of the next probe: a millisecond on a fast link, if its rate is known, or
- * where a link is suspected up to 30 ms, if all rounds then take no more of the time since the last
- * probe than is granted; 128 KiB to 4 MiB, or 1 MiB as long as nothing was probed. */
+/** Rounds of the probe that is to be made now; 0: none is. */
+int strag_slowdown_rounds(const struct strag_slowdown *slowdown);
+
+/** Bytes of each of its messages: a millisecond on a fast link, if its rate is known; with a
+ * suspicion up to 30 ms, if all rounds then take no more of the time since the last probe than is
+ * granted. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown);
 
-/** Rounds of a probe; 0: too few hosts. */
-int strag_probe_rounds(int hosts);
-
-/** The host to which a host sends in a round. */
-static inline int strag_probe_to(int hosts, int round, int host)
-{
-    return (host + round + 1) % hosts;
-}
-
-/** The host from which it receives. */
-static inline int strag_probe_from(int hosts, int round, int host)
-{
-    return (host + hosts - (round + 1)) % hosts;
-}
-
 /**
- * The probe has ended.
+ * The probe has ended. Another one may have to follow at once: strag_slowdown_rounds.
  *
- * @param rates  bytes per second that host h received in round r, at h * STRAG_PROBE_ROUNDS + r; if
- *               one is not above 0 or not finite, the probe is ignored
- * @param took   seconds
+ * @param sample  of all hosts, merged
+ * @param took    seconds
  * @return whether the slow hosts or their factors have changed
  */
-bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, double took);
+bool strag_slowdown_probed(struct strag_slowdown *slowdown, const struct strag_link_sample *sample,
+                           double took);
+
+/** How much further on a host's partner is in a round. @param round  counted over all probes */
+static inline int strag_probe_shift(int hosts, unsigned round)
+{
+    const int partners = hosts - 1 < STRAG_PROBE_PARTNERS ? hosts - 1 : STRAG_PROBE_PARTNERS;
+    return 1 + (int)(round % (unsigned)partners);
+}
 
 #endif

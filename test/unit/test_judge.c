@@ -8,6 +8,7 @@
 
 #include "algorithms/table.h"
 #include "exhaust.h"
+#include "probing.h"
 #include "support.h"
 
 #include <math.h>
@@ -21,14 +22,14 @@ static const double link_rate = 1e9; /* bytes per second, of meters and probes *
 /* What a rank sends after a window. */
 struct rank_notes {
     struct strag_note calls[WINDOW];
-    struct strag_meter_note meter;
+    uint32_t meter;
 };
 
 struct cluster {
     struct strag_topology *topology;
     struct strag_probe_hosts hosts;
     struct strag_observer *observer;
-    struct strag_slowdown *slowdown;
+    struct probing probing;
     struct strag_rank_location ranks[RANKS];
     struct strag_judge_options options;
     struct strag_judge *judge;
@@ -99,6 +100,13 @@ static double modelled(const struct cluster *cluster)
 
 /* ---- The cluster ---- */
 
+/* As in struct probing. */
+static double real_rate(const struct probing *probing, int from, int to)
+{
+    const struct cluster *cluster = probing->context;
+    return link_rate / fmax(cluster->factor[from], cluster->factor[to]);
+}
+
 static struct cluster *cluster_make(bool stragglers, bool links)
 {
     static const struct strag_state_record quiet = {.nslow = 0};
@@ -115,15 +123,14 @@ static struct cluster *cluster_make(bool stragglers, bool links)
     assert_int_equal(strag_topology_flat(RANKS, 1, &cluster->topology, NULL), STRAG_OK);
     assert_true(strag_probe_hosts_make(cluster->topology, &cluster->hosts));
     assert_int_equal(strag_observer_create(RANKS, WINDOW, 0, &cluster->observer, NULL), STRAG_OK);
-    cluster->slowdown = strag_slowdown_create(&cluster->hosts, &quiet, NULL);
-    assert_non_null(cluster->slowdown);
+    probing_make(&cluster->probing, &cluster->hosts, &quiet, real_rate, cluster);
     make_table(cluster, &quiet, NULL, &usual);
     cluster->options = (struct strag_judge_options){
         .n = RANKS,
         .window = WINDOW,
         .stragglers = stragglers,
         .observer = cluster->observer,
-        .slowdown = links ? cluster->slowdown : NULL,
+        .slowdown = links ? &cluster->probing.slowdown : NULL,
         .make = make_table,
         .context = cluster,
     };
@@ -136,7 +143,7 @@ static struct cluster *cluster_make(bool stragglers, bool links)
 static void cluster_free(struct cluster *cluster)
 {
     strag_judge_free(cluster->judge);
-    strag_slowdown_free(cluster->slowdown);
+    probing_free(&cluster->probing);
     strag_observer_free(cluster->observer);
     strag_probe_hosts_free(&cluster->hosts);
     strag_topology_free(cluster->topology);
@@ -144,15 +151,13 @@ static void cluster_free(struct cluster *cluster)
 }
 
 /* What meters say: a rank's sends to its neighbour waited all the time. */
-static void note_meters(struct cluster *cluster, double seconds)
+static void note_meters(struct cluster *cluster)
 {
     for (int r = 0; r < RANKS; r++) {
-        int to = (r + 1) % RANKS;
-        double rate = link_rate / fmax(cluster->factor[r], cluster->factor[to]);
-        struct strag_meter_note *note = &cluster->notes[r].meter;
-        for (int i = 1; i < STRAG_METER_HOSTS; i++)
-            note->to[i].host = -1;
-        note->to[0] = (struct strag_drained){to, (float)(rate * seconds), (float)seconds};
+        const int to = (r + 1) % RANKS;
+        const double expected =
+            fmax(probing_factor(&cluster->probing, r), probing_factor(&cluster->probing, to));
+        cluster->notes[r].meter = strag_link_rate(expected * real_rate(&cluster->probing, r, to));
     }
 }
 
@@ -177,7 +182,7 @@ static enum strag_change window(struct cluster *cluster)
         (void)strag_observer_add(cluster->observer, cluster->notes[0].calls[c]);
         cluster->now += seconds + cluster->delay + cluster->pause;
     }
-    note_meters(cluster, WINDOW * seconds);
+    note_meters(cluster);
     strag_judge_begin_window(cluster->judge);
     cluster->last =
         strag_judge_window(cluster->judge, cluster->notes, sizeof *cluster->notes, cluster->now);
@@ -192,18 +197,18 @@ static enum strag_change windows(struct cluster *cluster, int most)
     return change;
 }
 
+/* All probes that are wanted. */
 static enum strag_change probe(struct cluster *cluster)
 {
-    float rates[RANKS * STRAG_PROBE_ROUNDS];
-    for (int to = 0; to < RANKS; to++) {
-        for (int round = 0; round < STRAG_PROBE_ROUNDS; round++) {
-            int from = strag_probe_from(RANKS, round, to);
-            rates[to * STRAG_PROBE_ROUNDS + round] =
-                (float)(link_rate / fmax(cluster->factor[from], cluster->factor[to]));
-        }
+    const struct strag_slowdown *slowdown = &cluster->probing.slowdown;
+    enum strag_change change = STRAG_CHANGE_NOTHING;
+    while (strag_slowdown_rounds(slowdown) > 0) {
+        struct strag_link_sample sample;
+        probing_sample(&cluster->probing, strag_slowdown_rounds(slowdown), &sample);
+        cluster->now += 1e-3;
+        change = strag_judge_probed(cluster->judge, &sample, 1e-3);
     }
-    cluster->now += 1e-3;
-    return strag_judge_probed(cluster->judge, rates, 1e-3);
+    return change;
 }
 
 static void assert_log(const struct cluster *cluster, const char *text)
@@ -625,14 +630,13 @@ static void hosts(void **unused)
     assert_memory_equal(made.host_of, host_of, sizeof host_of);
     for (int h = 0; h < 3; h++)
         assert_int_equal(made.leader[h], h);
-    struct strag_slowdown *slowdown = strag_slowdown_create(&made, &state, NULL);
-    assert_non_null(slowdown);
+    struct strag_slowdown slowdown;
+    strag_slowdown_init(&slowdown, &made, &state);
     state.nslow = 7;
-    strag_slowdown_state(slowdown, &state);
+    strag_slowdown_state(&slowdown, &state);
     assert_int_equal(state.nslow, 1);
     assert_int_equal(state.slow[0].rank, 1); /* the host's leader */
     assert_true(state.slow[0].factor == 1.5);
-    strag_slowdown_free(slowdown);
     strag_probe_hosts_free(&made);
     strag_topology_free(topology);
 }

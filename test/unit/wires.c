@@ -8,7 +8,6 @@
 #include "machines.h"
 #include "model/flows.h"
 #include "run/engine.h"
-#include "watch/slowdown.h"
 
 #include <math.h>
 
@@ -363,14 +362,8 @@ double wires_call(struct wires *wires, const char *algorithm, const struct strag
     return wires->now - run.start;
 }
 
-void wires_probe(struct wires *wires, float *rates)
+double wires_rate(const struct wires *wires, int from, int to)
 {
-    for (int round = 0; round < strag_probe_rounds(wires->hosts); round++) {
-        for (int to = 0; to < wires->hosts; to++) {
-            int from = strag_probe_from(wires->hosts, round, to);
-            double factor = fmax(wires->factor[from], wires->factor[to]);
-            rates[to * STRAG_PROBE_ROUNDS + round] =
-                (float)(wires->bandwidth / (factor * (1 + wires->jitter * uniform(wires->rng))));
-        }
-    }
+    const double factor = fmax(wires->factor[from], wires->factor[to]);
+    return wires->bandwidth / (factor * (1 + wires->jitter * uniform(wires->rng)));
 }

@@ -37,9 +37,8 @@ void wires_free(struct wires *wires);
 double wires_call(struct wires *wires, const char *algorithm, const struct strag_state *known,
                   size_t bytes);
 
-/** A probe, as slowdown.h says: the rates that the hosts receive, as they really are, but for the
- * jitter. @param[out] rates  as strag_slowdown_probed takes them */
-void wires_probe(struct wires *wires, float *rates);
+/** The rate of a message of a probe between two hosts, as it really is, but for the jitter. */
+double wires_rate(const struct wires *wires, int from, int to);
 
 /** A reducer that computes nothing; its space has 8 bytes for each element. */
 extern struct strag_reducer wires_nothing;
