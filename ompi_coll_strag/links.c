@@ -33,9 +33,9 @@ enum {
     PIECE = 16 * 1024,  /* bytes: sent at once by every transport */
     SLOTS = 16,         /* pieces under way, each way */
     WARM_UP_PIECES = 3, /* pieces that are not measured: a shaper may let as much pass at once */
-    FEWEST_PIECES = 8,
-    MOST_PIECES = 256,
 };
+
+_Static_assert(STRAG_PROBE_SHORTEST / PIECE >= 2 * WARM_UP_PIECES, "too little is measured");
 
 /* What arrives in a probe is of no interest, nor is what is sent. So all communicators' messages
  * use this room, even at the same time: it would be their largest part with few ranks. */
@@ -117,16 +117,17 @@ static double factor_of(const struct coll_strag_links *links,
     return factor;
 }
 
-/* How many times slower than a full link a host's is by nature, times its factor. */
-static double slower_host(const struct coll_strag_links *links, int host, double factor)
-{
-    return exp(strag_compact_at(&links->narrower, host) / 1000.0) * factor;
-}
-
-/* The same of a message between this host and another one, without factors. */
+/* How many times slower than a full link a host's is by nature. */
 static double narrower(const struct coll_strag_links *links, int host)
 {
-    return fmax(slower_host(links, links->host, 1), slower_host(links, host, 1));
+    return exp(strag_compact_at(&links->narrower, host) / 1000.0);
+}
+
+/* A message from or to a host whose link is narrower by nature says nothing of this host's. */
+static bool is_told_by(const struct coll_strag_links *links, int host)
+{
+    return strag_compact_at(&links->narrower, host) <=
+           strag_compact_at(&links->narrower, links->host);
 }
 
 struct expected {
@@ -139,18 +140,18 @@ static double slower(const void *context, int host)
 {
     const struct expected *expected = context;
     const struct coll_strag_links *links = expected->links;
-    return fmax(slower_host(links, host, factor_of(links, expected->state, host)),
-                slower_host(links, links->host, factor_of(links, expected->state, links->host)));
+    if (!is_told_by(links, host))
+        return 0;
+    return fmax(narrower(links, host) * factor_of(links, expected->state, host),
+                narrower(links, links->host) * factor_of(links, expected->state, links->host));
 }
 
-void coll_strag_links_meter(struct coll_strag_links *links, const struct strag_state_record *state,
-                            double seconds, struct strag_link_sample *sample)
+uint16_t coll_strag_links_meter(struct coll_strag_links *links,
+                                const struct strag_state_record *state, double seconds)
 {
     static const double least = 0.02; /* of the calls' time: shorter waits say little */
     const struct expected expected = {links, state};
-    const double rate = strag_meter_take(links->meter, least * seconds, slower, &expected);
-    strag_link_sample_clear(sample);
-    strag_link_sample_add(sample, links->me, strag_link_rate(rate), STRAG_LINK_UNKNOWN, 1);
+    return strag_link_rate(strag_meter_take(links->meter, least * seconds, slower, &expected));
 }
 
 /* ---- A probe ---- */
@@ -260,8 +261,10 @@ static int probe_host(struct coll_strag_links *links, const struct coll_strag_fa
         const int to = (links->host + shift) % links->hosts;
         const int from = (links->host + links->hosts - shift) % links->hosts;
         code = probe_round(&links->partners[shift - 1], failure, pieces, links->rates);
-        strag_link_best_add(&in, links->rates[0] * narrower(links, from));
-        strag_link_best_add(&out, links->rates[1] * narrower(links, to));
+        if (is_told_by(links, from))
+            strag_link_best_add(&in, links->rates[0] * narrower(links, links->host));
+        if (is_told_by(links, to))
+            strag_link_best_add(&out, links->rates[1] * narrower(links, links->host));
     }
     const uint16_t now = strag_link_rate(fmin(in.rate, out.rate));
     strag_link_sample_add(sample, links->me, now, links->before, factor);
@@ -282,15 +285,11 @@ int coll_strag_links_probe(struct coll_strag_links *links, const struct coll_str
                            const struct strag_state_record *state, int rounds, size_t bytes,
                            struct strag_link_sample *sample)
 {
-    const size_t pieces = bytes / PIECE;
     int code = OMPI_SUCCESS;
     strag_link_sample_clear(sample);
     if (links->leads)
         code = probe_host(links, failure, factor_of(links, state, links->host), rounds,
-                          pieces < FEWEST_PIECES ? FEWEST_PIECES
-                          : pieces > MOST_PIECES ? MOST_PIECES
-                                                 : (int)pieces,
-                          sample);
+                          (int)(bytes / PIECE), sample);
     links->round += (unsigned)rounds;
     return code == OMPI_SUCCESS ? coll_strag_agree(failure, sample, sizeof *sample, merge) : code;
 }

@@ -40,10 +40,10 @@ bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topol
 /** NULL is allowed. */
 void coll_strag_links_free(struct coll_strag_links *links);
 
-/** What this rank's meter says since it was last asked. @param state    in force
- * @param seconds  in its calls @param[out] sample  of this rank alone */
-void coll_strag_links_meter(struct coll_strag_links *links, const struct strag_state_record *state,
-                            double seconds, struct strag_link_sample *sample);
+/** What this rank's meter says since it was last asked. @param state  in force
+ * @param seconds  in its calls @return as struct strag_link_sample has rates */
+uint16_t coll_strag_links_meter(struct coll_strag_links *links,
+                                const struct strag_state_record *state, double seconds);
 
 /**
  * All hosts send to each other. Collective; all ranks have waited for each other.

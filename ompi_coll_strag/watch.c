@@ -175,9 +175,13 @@ static void send_samples(struct coll_strag_watch *watch)
     memcpy(samples.call, watch->window.sample, sizeof samples.call);
     for (int c = 0; c < watch->window.filled; c++)
         seconds += (double)samples.call[c].sum;
-    if (watch->links)
-        coll_strag_links_meter(watch->links, &watch->options.decision->state, seconds,
-                               &samples.links);
+    strag_link_sample_clear(&samples.links);
+    if (watch->links) {
+        const uint32_t rate =
+            coll_strag_links_meter(watch->links, &watch->options.decision->state, seconds);
+        strag_link_sample_add(&samples.links, ompi_comm_rank(watch->options.comm), (uint16_t)rate,
+                              STRAG_LINK_UNKNOWN, 1);
+    }
     coll_strag_notes_merge(watch->notes, &samples);
 }
 

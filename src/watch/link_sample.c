@@ -144,7 +144,7 @@ static double find(const struct strag_link_sample *sample, int place)
 {
     for (int i = 0, before = 0; i < STRAG_LINK_BINS - 1; before += sample->count[i++]) {
         const int links = sample->count[i];
-        if (place < before + links)
+        if (links > 0 && place < before + links)
             return STRAG_LINK_BIN * (sample->top - i + 1 - (place - before + 0.5) / links);
     }
     return STRAG_LINK_UNKNOWN;

@@ -90,10 +90,11 @@ void strag_link_sample_merge(struct strag_link_sample *sample,
 double strag_link_sample_fast(const struct strag_link_sample *sample);
 
 /** How fast links scatter: those of the faster half, or one link's messages if that is more. Of
- * normal distributions the standard deviation. @return of a rate */
+ * normal distributions the standard deviation. The sample has a link. @return of a rate */
 double strag_link_sample_scatter(const struct strag_link_sample *sample);
 
-/** @return the part of the links whose rate (not times their factors) is below `rate` */
+/** The sample has a link. @return the part of the links whose rate (not times their factors) is
+ * below `rate` */
 double strag_link_sample_below(const struct strag_link_sample *sample, double rate);
 
 #endif

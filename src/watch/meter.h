@@ -45,7 +45,8 @@ void strag_meter_end(struct strag_meter *meter, int host, size_t bytes, double n
  * The rate of the host to which it was highest, and reset the meter.
  *
  * @param least    seconds for which sends to a host have to have waited: else it does not count
- * @param slower   how many times slower than a full link one is to a host, at least 1
+ * @param slower   how many times slower than a full link one is to a host, at least 1;
+ *                 0: that host does not count
  * @param context  passed to it
  * @return bytes per second, times that; 0: unknown
  */

@@ -42,12 +42,13 @@ static struct strag_slow *find_slow(struct strag_slowdown *slowdown, int rank)
     return NULL;
 }
 
-/* Factors are multiples of 1/20. A host is not slow by less than the least factor. */
-static void change_factor(struct strag_slowdown *slowdown, int rank, double change)
+/* Factors are multiples of 1/20. A host is not slow by less than the least factor.
+ * @return whether there was room */
+static bool change_factor(struct strag_slowdown *slowdown, int rank, double change)
 {
     struct strag_slow *slow = find_slow(slowdown, rank);
     if (!slow && slowdown->nslow == STRAG_SLOW_MAX)
-        return;
+        return false;
     if (!slow) {
         slow = &slowdown->slow[slowdown->nslow++];
         *slow = (struct strag_slow){rank, 1};
@@ -55,6 +56,7 @@ static void change_factor(struct strag_slowdown *slowdown, int rank, double chan
     slow->factor = round(20 * change * slow->factor) / 20;
     if (slow->factor < least)
         *slow = slowdown->slow[--slowdown->nslow];
+    return true;
 }
 
 void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_state_record *state)
@@ -132,13 +134,15 @@ static double fast(const struct strag_slowdown *slowdown)
     return slowdown->reference > 0 ? slowdown->reference : slowdown->metered;
 }
 
+/* What is granted now. */
 static const struct effort *effort(const struct strag_slowdown *slowdown)
 {
     return slowdown->pending > 1 || is_suspicious(slowdown) ? &thorough : &usual;
 }
 
 /* Of two probes a host is slow by chance in both, if some pairs of hosts have a slow path for good:
- * so the second one has more rounds, the more the more hosts there are. */
+ * so the second one has more rounds, the more the more hosts there are. Of three hosts' partners
+ * one may be slow, so that the two fastest of three messages say nothing of their scatter. */
 static int wanted_rounds(const struct strag_slowdown *slowdown)
 {
     int rounds = slowdown->hosts > 3 ? 3 : 4;
@@ -165,7 +169,8 @@ size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
     double seconds = usual.message;
     if (effort(slowdown) == &thorough)
         seconds = fmax(seconds, fmin(granted, thorough.message));
-    return fast(slowdown) > 0 ? (size_t)(exp(fast(slowdown) / 1000) * seconds) : 0;
+    const double bytes = exp(fast(slowdown) / 1000) * seconds;
+    return (size_t)fmin(fmax(bytes, STRAG_PROBE_SHORTEST), STRAG_PROBE_LONGEST);
 }
 
 /* Seconds that a probe would take: at most as long as the last one, whose messages may have been
@@ -237,8 +242,7 @@ static bool confirm(struct strag_slowdown *slowdown, const struct strag_link_sam
         const double both = fmin(sign * (now - link->now), sign * (before - link->before));
         if (link->rank < 0 || both < enough)
             continue;
-        change_factor(slowdown, link->rank, exp(sign * both / 1000));
-        changed = true;
+        changed = change_factor(slowdown, link->rank, exp(sign * both / 1000)) || changed;
     }
     return changed;
 }
@@ -248,22 +252,20 @@ static bool judge(struct strag_slowdown *slowdown, const struct strag_link_sampl
 {
     const double before = slowdown->reference;
     slowdown->reference = strag_link_sample_fast(sample);
-    slowdown->scatter = fmax(strag_link_sample_scatter(sample), kept * slowdown->scatter);
     slowdown->pending = 1;
-    if (slowdown->reference == STRAG_LINK_UNKNOWN ||
-        strag_link_sample_below(sample, slowdown->reference - threshold(slowdown)) > 0.5)
+    if (slowdown->reference == STRAG_LINK_UNKNOWN)
         return false;
-    if (before != STRAG_LINK_UNKNOWN && confirm(slowdown, sample, before))
-        return true;
+    slowdown->scatter = fmax(strag_link_sample_scatter(sample), kept * slowdown->scatter);
+    if (strag_link_sample_below(sample, slowdown->reference - threshold(slowdown)) > 0.5)
+        return false;
     if (most_now(slowdown, sample) >= threshold(slowdown))
         slowdown->pending = exp(most_now(slowdown, sample) / 1000);
-    return false;
+    return before != STRAG_LINK_UNKNOWN && confirm(slowdown, sample, before);
 }
 
 bool strag_slowdown_probed(struct strag_slowdown *slowdown, const struct strag_link_sample *sample,
                            double took)
 {
-    const bool first = !(slowdown->pending > 1);
     slowdown->sent = (double)strag_slowdown_bytes(slowdown) * slowdown->rounds;
     slowdown->took = took;
     slowdown->rounds = 0;
@@ -271,11 +273,15 @@ bool strag_slowdown_probed(struct strag_slowdown *slowdown, const struct strag_l
     if (changed) {
         slowdown->left = slowdown->hold = fmax(2 * slowdown->hold, first_hold * slowdown->elapsed);
         slowdown->refuted = 1;
-    } else if (!(slowdown->pending > 1)) {
-        slowdown->refuted = slowdown->suspicion;
-    } else if (first && is_suspicious(slowdown)) {
+    }
+    slowdown->confirming = !changed && !slowdown->confirming && slowdown->pending > 1;
+    if (slowdown->confirming && is_suspicious(slowdown)) {
         slowdown->rounds = wanted_rounds(slowdown);
         return false;
+    }
+    if (!changed && !slowdown->confirming) {
+        slowdown->refuted = slowdown->suspicion;
+        slowdown->pending = 1;
     }
     slowdown->idle = 0;
     return changed;

@@ -18,9 +18,10 @@
  *     its link in          as the fastest that reached it
  *     the host             as the slower of the two
  *
- * so every host is measured at its best of three partners or more. Each host knows its own rate,
- * and all hosts' are merged (link_sample.h). A host's factor is the upper quartile of the rates
- * over its own. If most are slow none has been degraded: it is the machine.
+ * so every host is measured at its best of three partners or more; those whose links are narrower
+ * by nature say nothing of its own. Each host knows its own rate, and all hosts' are merged
+ * (link_sample.h). A host's factor is the upper quartile of the rates over its own. If most are slow
+ * none has been degraded: it is the machine.
  *
  * One process decides for all; the same samples give the same decisions. Its state is of fixed
  * length, whatever the number of hosts.
@@ -32,10 +33,13 @@
 #include "machine/topology.h"
 #include "watch/link_sample.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
     STRAG_PROBE_HOSTS_MIN = 3,
+    STRAG_PROBE_SHORTEST = 128 << 10, /* bytes of a message: 5 of its 8 pieces are measured */
+    STRAG_PROBE_LONGEST = 4 << 20,
     STRAG_PROBE_PARTNERS = 16, /* that a host has in turn, in each direction */
 };
 
@@ -46,16 +50,17 @@ struct strag_slowdown {
     int nslow;
     struct strag_slow slow[STRAG_SLOW_MAX]; /* in force */
 
-    double reference;  /* the rate of a fast link in the last probe; 0: unknown */
-    double metered;    /* the same, by the meters of the last window */
-    double scatter;    /* of fast links' rates in the last probes */
-    double suspicion;  /* by the meters: how many times slower than expected a link is; 1: none */
-    double refuted;    /* the suspicion when a probe last found nothing, or 1 */
-    double pending;    /* by how much a host deviates that no second probe has confirmed; 1: none */
-    double took;       /* seconds of the last probe, ... */
-    double sent;       /* ... and bytes that each host sent in it; 0: there was none */
-    double idle;       /* since the last probes */
-    double elapsed;    /* in the last window */
+    double reference; /* the rate of a fast link in the last probe; 0: unknown */
+    double metered;   /* the same, by the meters of the last window */
+    double scatter;   /* of fast links' rates in the last probes */
+    double suspicion; /* by the meters: how many times slower than expected a link is; 1: none */
+    double refuted;   /* the suspicion when a probe last found nothing, or 1 */
+    double pending;   /* by how much a host deviated in the last probe; 1: none, or not confirmed */
+    bool confirming;  /* the next probe is to confirm it; else a change has left it */
+    double took;      /* seconds of the last probe, ... */
+    double sent;      /* ... and bytes that each host sent in it; 0: there was none */
+    double idle;      /* since the last probes */
+    double elapsed;   /* in the last window */
     double hold, left; /* no change for how long after the last one, and what is left of that */
     int rounds;        /* of the probe to come; 0: none is wanted */
 };
@@ -97,7 +102,7 @@ int strag_slowdown_rounds(const struct strag_slowdown *slowdown);
 
 /** Bytes of each of its messages: a millisecond on a fast link, if its rate is known; with a
  * suspicion up to 30 ms, if all rounds then take no more of the time since the last probe than is
- * granted. May be 0: as few as can be measured. */
+ * granted. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown);
 
 /**

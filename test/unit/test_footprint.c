@@ -58,7 +58,7 @@ static void watch(struct kept *kept, const struct strag_topology *topology)
     struct strag_probe_hosts hosts;
     const int n = topology->n, window = n / 2 > 100 ? n / 2 : 100; /* as the component's default */
     assert_int_equal(
-        strag_observer_create(0, window, sizeof(struct strag_meter_note), &kept->observer, NULL),
+        strag_observer_create(0, window, sizeof(uint32_t), &kept->observer, NULL),
         STRAG_OK);
     kept->meter = strag_meter_create(topology->hosts);
     assert_non_null(kept->meter);
