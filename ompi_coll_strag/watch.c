@@ -177,9 +177,9 @@ static void send_samples(struct coll_strag_watch *watch)
         seconds += (double)samples.call[c].sum;
     strag_link_sample_clear(&samples.links);
     if (watch->links) {
-        const uint32_t rate =
+        const uint16_t rate =
             coll_strag_links_meter(watch->links, &watch->options.decision->state, seconds);
-        strag_link_sample_add(&samples.links, ompi_comm_rank(watch->options.comm), (uint16_t)rate,
+        strag_link_sample_add(&samples.links, ompi_comm_rank(watch->options.comm), rate,
                               STRAG_LINK_UNKNOWN, 1);
     }
     coll_strag_notes_merge(watch->notes, &samples);
