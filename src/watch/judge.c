@@ -594,7 +594,8 @@ static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgeme
  * in any case. */
 static void order_next(struct strag_judge *judge, struct strag_judgement *judgement)
 {
-    const int most = judge->options.calls, calls = 2 * judge->filled;
+    const int most = judge->options.calls;
+    const int calls = judge->filled > 0 ? 2 * judge->filled : STRAG_FIRST_WINDOW;
     struct strag_window_order *next = &judgement->next;
     *next = (struct strag_window_order){.calls = most};
     if (judge->options.same_window || try_rival(judge, judgement))

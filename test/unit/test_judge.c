@@ -389,6 +389,22 @@ static void hopeless_rival(void **unused)
     cluster_free(cluster);
 }
 
+/* An experiment with a size that does not come again: windows go on, as long as before. */
+static void size_that_vanishes(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = experimenting(1);
+    cluster->window_costs = 1e-5;
+    while (cluster->window.order.bytes == 0)
+        assert_nothing(cluster, 1);
+    cluster->bytes = 64 << 10;
+    const long windows = cluster->windows;
+    assert_nothing(cluster, 1000);
+    assert_in_range(cluster->windows, windows + 10, windows + 110);
+    assert_in_range(cluster->filled, STRAG_FIRST_WINDOW, STRAG_WINDOW_CALLS);
+    cluster_free(cluster);
+}
+
 /* ---- Windows ---- */
 
 /* All alike, one behind the other, whatever is found and whatever they cost. */
@@ -483,6 +499,7 @@ int main(void)
         cmocka_unit_test(hosts),
         cmocka_unit_test(faster_rival),
         cmocka_unit_test(hopeless_rival),
+        cmocka_unit_test(size_that_vanishes),
         cmocka_unit_test(same_window),
         cmocka_unit_test(quiet_windows),
         cmocka_unit_test(expensive_table),
