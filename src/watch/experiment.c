@@ -333,6 +333,8 @@ double strag_experiments_add(struct strag_experiments *experiments, const double
 {
     const uint32_t rival = experiments->order.rival_runs;
     experiments->log[0] = '\0';
+    if (count < (experiments->counts ? FOUR : FIRST))
+        experiments->running = false; /* calls of this size do not come any more */
     if (!experiments->running || !all_known(seconds, count))
         return 0;
     const double before = fmax(0, experiments->lost);

@@ -78,7 +78,8 @@ bool strag_experiments_next(struct strag_experiments *experiments,
                             const struct strag_experiment_inputs *inputs,
                             struct strag_window_order *order);
 
-/** The calls of such a window have ended. @param seconds  [count], of its first calls
+/** The calls of such a window have ended. @param seconds  [count], of its first calls; with fewer
+ * than four (at first two) nothing more is tried against this one: such calls hardly come any more
  * @return seconds that were lost in them, at least 0 */
 double strag_experiments_add(struct strag_experiments *experiments, const double *seconds,
                              int count);
