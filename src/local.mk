@@ -46,6 +46,7 @@ src_libstrag_la_SOURCES = \
 	src/base/json.c src/base/json.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/compact.c src/base/compact.h \
+	src/base/svg.c src/base/svg.h \
 	src/base/parse.c src/base/parse.h \
 	src/base/progress.h \
 	src/base/scale.h \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cost_svg.h"
 
-#include "plan/show.h"
+#include "base/svg.h"
 #include "write.h"
 
 #include <math.h>
@@ -111,27 +111,9 @@ static void choose_curves(struct chart *chart, int ncurves)
 
 /* ---- Drawing ---- */
 
-static void draw_head(const char *title)
-{
-    const double width = LEFT + WIDTH + NAMES, height = TOP + HEIGHT + BOTTOM;
-    printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" "
-           "viewBox=\"0 0 %g %g\">\n<title>",
-           width, height, width, height);
-    write_xml_text(title);
-    printf("</title>\n<style>\n"
-           "text{font-family:Helvetica,Arial,\"DejaVu Sans\",sans-serif;font-size:12px;fill:#222}\n"
-           ".title{font-size:16px;font-weight:bold}\n"
-           ".grey{fill:#666}\n.middle{text-anchor:middle}\n.end{text-anchor:end}\n"
-           ".rule{stroke:#d5dae0}\n.cross{stroke:#888;stroke-dasharray:4 3}\n"
-           ".curve{fill:none;stroke-width:2}\n"
-           "</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-           "<text class=\"title\" x=\"24\" y=\"28\">");
-    write_xml_text(title);
-    printf(
-        "</text>\n<text class=\"grey\" x=\"24\" y=\"48\">Modelled time over that of the fastest, "
-        "which is named above, by the vector's size</text>\n");
-}
+static const char style[] = ".grey{fill:#666}\n.white{fill:#fff}\n"
+                            ".cross{stroke:#888;stroke-dasharray:4 3}\n"
+                            ".curve{fill:none;stroke-width:2}\n";
 
 /* Sizes, with what the fastest takes there; and times over it. */
 static void draw_axes(const struct chart *chart)
@@ -140,19 +122,17 @@ static void draw_axes(const struct chart *chart)
     char text[48];
     for (int s = 0; s < chart->sizes; s += step) {
         const double x = x_of(chart, (double)chart->bytes[s]);
-        printf("<line class=\"rule\" x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\"/>\n", x, TOP, x,
-               TOP + HEIGHT);
-        printf("<text class=\"middle\" x=\"%.1f\" y=\"%g\">%s</text>\n", x, TOP + HEIGHT + 18,
-               size_text(chart->bytes[s], text));
-        printf("<text class=\"middle grey\" x=\"%.1f\" y=\"%g\">%s us</text>\n", x,
-               TOP + HEIGHT + 36, time_text(least(chart, s), text));
+        strag_svg_line(stdout, "rule", x, TOP, x, TOP + HEIGHT);
+        strag_svg_text(stdout, "middle", x, TOP + HEIGHT + 18, "%s",
+                       size_text(chart->bytes[s], text));
+        strag_svg_text(stdout, "middle grey", x, TOP + HEIGHT + 36, "%s us",
+                       time_text(least(chart, s), text));
     }
     for (size_t r = 0; r < sizeof ratios / sizeof *ratios; r++) {
         const double y = y_of(ratios[r]);
-        printf("<line class=\"rule\" x1=\"%g\" y1=\"%.1f\" x2=\"%g\" y2=\"%.1f\"/>"
-               "<text class=\"end\" x=\"%g\" y=\"%.1f\">%g%s</text>\n",
-               LEFT, y, LEFT + WIDTH, y, LEFT - 8, y + 4, ratios[r],
-               ratios[r] < HIGHEST ? "" : " up");
+        strag_svg_line(stdout, "rule", LEFT, y, LEFT + WIDTH, y);
+        strag_svg_text(stdout, "end", LEFT - 8, y + 4, "%g%s", ratios[r],
+                       ratios[r] < HIGHEST ? "" : " up");
     }
 }
 
@@ -170,14 +150,13 @@ static double crossing(const struct chart *chart, int s)
 
 static void draw_winner(const struct chart *chart, int curve, double left, double right)
 {
-    const char *colour = strag_show_colour(colour_of(chart, curve));
     const char *name = chart->curves[curve].name;
     printf("<g class=\"fastest\"><title>%s</title><rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" "
            "height=\"%g\" fill=\"%s\"/>",
-           name, left, TOP - BAND - 4, right - left, BAND, colour);
+           name, left, TOP - BAND - 4, right - left, BAND,
+           strag_svg_colour(colour_of(chart, curve)));
     if (right - left > 7.5 * (double)strlen(name))
-        printf("<text class=\"middle\" x=\"%.1f\" y=\"%g\" style=\"fill:#fff\">%s</text>",
-               (left + right) / 2, TOP - 9, name);
+        strag_svg_text(stdout, "middle white", (left + right) / 2, TOP - 9, "%s", name);
     puts("</g>");
 }
 
@@ -191,8 +170,7 @@ static void draw_winners(const struct chart *chart)
         const double right = s < last ? x_of(chart, crossing(chart, s)) : LEFT + WIDTH;
         draw_winner(chart, chart->fastest[s], left, right);
         if (s < last)
-            printf("<line class=\"cross\" x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\"/>\n", right,
-                   TOP - 4, right, TOP + HEIGHT);
+            strag_svg_line(stdout, "cross", right, TOP - 4, right, TOP + HEIGHT);
         left = right;
     }
 }
@@ -200,23 +178,23 @@ static void draw_winners(const struct chart *chart)
 static void draw_curve(const struct chart *chart, int index)
 {
     const struct curve *curve = &chart->curves[chart->drawn[index]];
-    const char *colour = strag_show_colour(index);
+    const char *colour = strag_svg_colour(index);
     const double y = TOP + 12 + 20 * index;
     printf("<polyline class=\"curve\" stroke=\"%s\" points=\"", colour);
     for (int s = 0; s < chart->sizes; s++)
         printf("%s%.1f,%.1f", s > 0 ? " " : "", x_of(chart, (double)chart->bytes[s]),
                y_of(curve->seconds[s] / least(chart, s)));
     printf("\"><title>%s</title></polyline>\n", curve->name);
-    printf("<rect x=\"%g\" y=\"%g\" width=\"14\" height=\"4\" fill=\"%s\"/>"
-           "<text x=\"%g\" y=\"%g\">%s</text>\n",
-           LEFT + WIDTH + 16, y - 6, colour, LEFT + WIDTH + 36, y, curve->name);
+    printf("<rect x=\"%g\" y=\"%g\" width=\"14\" height=\"4\" fill=\"%s\"/>", LEFT + WIDTH + 16,
+           y - 6, colour);
+    strag_svg_text(stdout, "", LEFT + WIDTH + 36, y, "%s", curve->name);
 }
 
 static void draw_rest(const struct chart *chart, int ncurves)
 {
     if (ncurves > chart->ndrawn)
-        printf("<text class=\"grey\" x=\"%g\" y=\"%g\">%d more: slower, or alike</text>\n",
-               LEFT + WIDTH + 16, TOP + 12 + 20.0 * chart->ndrawn, ncurves - chart->ndrawn);
+        strag_svg_text(stdout, "grey", LEFT + WIDTH + 16, TOP + 12 + 20.0 * chart->ndrawn,
+                       "%d more: slower, or the same", ncurves - chart->ndrawn);
 }
 
 bool cost_svg(const char *title, const size_t *bytes, int sizes, const struct curve *curves,
@@ -228,13 +206,16 @@ bool cost_svg(const char *title, const size_t *bytes, int sizes, const struct cu
         return false;
     find_fastest(&chart, ncurves);
     choose_curves(&chart, ncurves);
-    draw_head(title);
+    strag_svg_begin(stdout, LEFT + WIDTH + NAMES, TOP + HEIGHT + BOTTOM, 12, style, title);
+    strag_svg_text(stdout, "note", STRAG_SVG_MARGIN, STRAG_SVG_BELOW,
+                   "Modelled time over that of the fastest, which is named above, by the vector's "
+                   "size");
     draw_axes(&chart);
     draw_winners(&chart);
     for (int c = chart.ndrawn - 1; c >= 0; c--)
         draw_curve(&chart, c);
     draw_rest(&chart, ncurves);
-    puts("</svg>");
+    strag_svg_end(stdout);
     free(chart.fastest);
     return true;
 }

@@ -10,6 +10,7 @@
  */
 #include "topology_svg.h"
 
+#include "base/svg.h"
 #include "model/loads.h"
 
 #include <math.h>
@@ -210,9 +211,9 @@ static void link_title(const struct picture *picture, int link)
     const struct strag_link_ends ends = strag_link_ends(picture->links, link);
     const double bandwidth = strag_link_bandwidth(picture->links, link);
     char from[192], to[192];
-    write_xml_text(end_text(picture, ends.from, from));
+    strag_svg_words(stdout, end_text(picture, ends.from, from));
     printf(" to ");
-    write_xml_text(end_text(picture, ends.to, to));
+    strag_svg_words(stdout, end_text(picture, ends.to, to));
     if (picture->load)
         printf(": %.4g of the vector", picture->load[link]);
     if (isfinite(bandwidth))
@@ -315,10 +316,7 @@ static void draw_name(const struct picture *picture, struct point at, const char
     const bool below = bottom && !picture->host_at;
     const double x = at.x + (below ? 0 : bottom ? APART + 5 : NODE + 6);
     const double y = at.y + (bottom ? NODE + 9 : -NODE);
-    printf("<text class=\"name\" x=\"%.1f\" y=\"%.1f\"%s>", x, y,
-           below ? "" : " style=\"text-anchor:start\"");
-    write_xml_text(name);
-    printf("</text>");
+    strag_svg_text(stdout, below ? "name middle" : "name", x, y, "%s", name);
 }
 
 static void draw_node(const struct picture *picture, struct point at, int node)
@@ -329,12 +327,12 @@ static void draw_node(const struct picture *picture, struct point at, int node)
     if (bottom)
         ranks_text(picture, &nodes[node], text);
     const double half = fmax(NODE, CHARS * (double)strlen(text) / 2 + 3);
-    printf("<g class=\"%s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"4\"/>"
-           "<text x=\"%.1f\" y=\"%.1f\">%s</text>",
+    printf("<g class=\"%s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"4\"/>",
            node < 0 ? "free"
            : bottom ? "host"
                     : "switch",
-           at.x - half, at.y - NODE * 0.7, 2 * half, NODE * 1.4, at.x, at.y + 4, text);
+           at.x - half, at.y - NODE * 0.7, 2 * half, NODE * 1.4);
+    strag_svg_text(stdout, "middle", at.x, at.y + 4, "%s", text);
     if (node >= 0 && nodes[node].name)
         draw_name(picture, at, nodes[node].name, bottom);
     puts("</g>");
@@ -355,32 +353,23 @@ static void draw_nodes(const struct picture *picture)
 
 /* ---- The whole ---- */
 
+static const char style[] = ".name{fill:#666;font-size:10px}\n"
+                            ".link{fill:none}\n.link:hover{stroke:#000}\n"
+                            ".host rect{fill:#fff;stroke:#2f6db3;stroke-width:1.5}\n"
+                            ".switch rect{fill:#2f6db3}\n"
+                            ".free rect{fill:#f4f6f8;stroke:#d5dae0}\n";
+
 static void draw_head(const struct picture *picture, const struct strag_algorithm *algorithm)
 {
-    char title[4096];
-    const double width = fmax(picture->width, WIDE_MIN);
-    machine_title(picture->machine, title, sizeof title);
-    printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-           "viewBox=\"0 0 %.0f %.0f\">\n"
-           "<style>\n"
-           "text{font-family:Helvetica,Arial,\"DejaVu Sans\",sans-serif;font-size:11px;"
-           "fill:#222;text-anchor:middle}\n"
-           ".title{font-size:16px;font-weight:bold;text-anchor:start}\n"
-           ".note{font-size:12px;fill:#666;text-anchor:start}\n.name{fill:#666;font-size:10px}\n"
-           ".link{fill:none}\n.link:hover{stroke:#000}\n"
-           ".host rect{fill:#fff;stroke:#2f6db3;stroke-width:1.5}\n"
-           ".switch rect{fill:#2f6db3}\n.free rect{fill:#f4f6f8;stroke:#d5dae0}\n"
-           "</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-           width, picture->height, width, picture->height);
-    printf("<text class=\"title\" x=\"24\" y=\"28\">n = %d, ", picture->topology->n);
-    write_xml_text(title);
-    printf("%s%s</text>\n<text class=\"note\" x=\"24\" y=\"48\">Boxes are hosts, with their ranks; "
-           "each "
-           "link has a line in each direction</text>\n",
-           algorithm ? ": " : "", algorithm ? algorithm->name : "");
+    char machine[4096], title[4096 + 128];
+    machine_title(picture->machine, machine, sizeof machine);
+    snprintf(title, sizeof title, "n = %d, %s%s%s", picture->topology->n, machine,
+             algorithm ? ": " : "", algorithm ? algorithm->name : "");
+    strag_svg_begin(stdout, fmax(picture->width, WIDE_MIN), picture->height, 11, style, title);
+    strag_svg_text(stdout, "note", STRAG_SVG_MARGIN, STRAG_SVG_BELOW,
+                   "Boxes are hosts, with their ranks; each link has a line in each direction");
     if (picture->hottest >= 0) {
-        printf("<text class=\"note\" x=\"24\" y=\"66\">Busiest (red): ");
+        printf("<text class=\"note\" x=\"%g\" y=\"66\">Busiest (red): ", STRAG_SVG_MARGIN);
         link_title(picture, picture->hottest);
         puts("</text>");
     }
@@ -389,11 +378,9 @@ static void draw_head(const struct picture *picture, const struct strag_algorith
 static void draw_foot(const struct picture *picture)
 {
     if (picture->host_at && picture->topology->grid.dims > 2)
-        printf("<text class=\"note\" x=\"24\" y=\"%.1f\">Links of dimensions 2 and up join the "
-               "pictures; "
-               "they are not drawn.</text>\n",
-               picture->height - 12);
-    puts("</svg>");
+        strag_svg_text(stdout, "note", STRAG_SVG_MARGIN, picture->height - 12,
+                       "Links of dimensions 2 and up join the pictures; they are not drawn.");
+    strag_svg_end(stdout);
 }
 
 /* @return NULL, or why there is no picture */

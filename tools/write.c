@@ -99,18 +99,6 @@ void write_model(const struct machine *machine)
     write_origins(machine);
 }
 
-void write_xml_text(const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '<')
-            fputs("&lt;", stdout);
-        else if (*text == '&')
-            fputs("&amp;", stdout);
-        else
-            putchar(*text);
-    }
-}
-
 void write_json_string(const char *text)
 {
     putchar('"');

@@ -22,9 +22,6 @@ void write_model(const struct machine *machine);
 /** A JSON string with its quotes. */
 void write_json_string(const char *text);
 
-/** Text between an XML document's tags. */
-void write_xml_text(const char *text);
-
 /** "n":64,"topology":"torus 8x8","hosts":64,"ranks_per_host":1,"alpha_us":1,... */
 void write_json_machine(const struct machine *machine);
 

@@ -40,9 +40,4 @@ void strag_show_json_head(FILE *out, const struct strag_instance *instance);
 int strag_show_svg(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
                    const struct strag_progress *progress, struct strag_error *err);
 
-/** A colour of the pictures, "#2f6db3": the first eight differ, and are dark enough for white
- * letters.
- * @param index  from 0 */
-const char *strag_show_colour(int index);
-
 #endif

@@ -13,13 +13,14 @@
 #include "plan/show.h"
 
 #include "base/c_locale.h"
+#include "base/svg.h"
 #include "plan/show_rounds.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* All lengths are in SVG user units, a pixel each. */
-#define MARGIN        24.0
+#define MARGIN        STRAG_SVG_MARGIN
 #define HEADER        104.0  /* title, legend, axis */
 #define FOOTER        40.0   /* the line that explains the bars */
 #define ROW_NAME      64.0   /* to the left of the rows */
@@ -32,17 +33,6 @@
 #define ARROWS_MIN    22.0  /* room for a round's arrows, and so much more for each rank */
 #define ARROWS_RANK   0.9
 enum { ARROWS_MOST = 64 }; /* ranks; with more they would only be grey */
-
-/* The colours of stages: dark enough for white letters (contrast 4.5 and more), and the first four
- * also told apart without red or green receptors. */
-static const char *const colours[] = {
-    "#2f6db3", "#c2561a", "#1b7f5c", "#5a2a6b", "#8a6d00", "#5b6470", "#b3354f", "#1f7f93",
-};
-
-const char *strag_show_colour(int index)
-{
-    return colours[(size_t)index % (sizeof colours / sizeof *colours)];
-}
 
 /* A stage that is used, and the first round that uses it. */
 struct stage {
@@ -196,57 +186,47 @@ static void place_columns(struct picture *picture)
         picture->left[c + 1] += picture->left[c];
 }
 
-static void draw_style(const struct picture *picture)
+static const char style[] = ".number{fill:#666}\n"
+                            ".number,.m text{text-anchor:middle}\n"
+                            ".legend text{font-size:12px}\n"
+                            ".m text{fill:#fff}\n"
+                            ".m .in{fill:#fff;stroke-width:1.5}\n"
+                            ".b{fill-opacity:.8}\n"
+                            ".m path{fill:none;stroke-opacity:.6}\n"
+                            ".m:hover{opacity:.6}\n"
+                            ".m:hover path{stroke-opacity:1}\n"
+                            ".band{fill:#f4f6f8}\n";
+
+/* How each stage looks, its arrows too. */
+static void draw_stages(const struct picture *picture)
 {
-    fprintf(picture->out,
-            "<style>\n"
-            "text{font-family:Helvetica,Arial,\"DejaVu Sans\",sans-serif;font-size:%gpx;"
-            "fill:#222}\n"
-            ".title{font-size:18px;font-weight:bold}\n"
-            ".legend text,.note,.axis{font-size:12px}\n"
-            ".axis,.note,.number{fill:#666}\n"
-            ".number,.m text{text-anchor:middle}\n"
-            ".rank{text-anchor:end}\n"
-            ".m text{fill:#fff}\n"
-            ".m .in{fill:#fff;stroke-width:1.5}\n"
-            ".b{fill-opacity:.8}\n"
-            ".m path{fill:none;stroke-opacity:.6}\n"
-            ".m:hover{opacity:.6}\n"
-            ".m:hover path{stroke-opacity:1}\n"
-            ".band{fill:#f4f6f8}\n"
-            ".rule{stroke:#d5dae0}\n",
-            picture->font);
-    for (int s = 0; s < picture->nstages; s++)
+    fputs("<style>\n", picture->out);
+    for (int s = 0; s < picture->nstages; s++) {
+        const char *colour = strag_svg_colour(s);
         fprintf(picture->out,
                 ".s%d rect{fill:%s;stroke:%s}.s%d .from{fill:%s}.s%d path{stroke:%s;"
                 "marker-end:url(#h%d)}\n",
-                s, strag_show_colour(s), strag_show_colour(s), s, strag_show_colour(s), s,
-                strag_show_colour(s), s);
+                s, colour, colour, s, colour, s, colour, s);
+    }
     fputs("</style>\n", picture->out);
     for (int s = 0; s < picture->nstages && picture->arrows > 0; s++)
         fprintf(picture->out,
                 "<marker id=\"h%d\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" "
                 "markerHeight=\"6\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
                 "<polygon points=\"0,0 6,3 0,6\" fill=\"%s\"/></marker>\n",
-                s, strag_show_colour(s));
+                s, strag_svg_colour(s));
 }
 
-static void draw_title(const struct picture *picture)
+static void draw_legend(const struct picture *picture)
 {
-    const struct strag_plan *any = picture->any;
-    fprintf(picture->out, "<text class=\"title\" x=\"%g\" y=\"%g\">%s, n = %d", MARGIN, MARGIN + 14,
-            any->algorithm, any->n);
-    if (picture->count == 1 && any->n > 1)
-        fprintf(picture->out, ", rank %d", any->rank);
-    fprintf(picture->out, ": %d round%s, %d block%s</text>\n", any->rounds,
-            any->rounds == 1 ? "" : "s", any->bounds.blocks, any->bounds.blocks == 1 ? "" : "s");
-
     double x = MARGIN;
     for (int s = 0; s < picture->nstages; s++) {
         fprintf(picture->out,
                 "<g class=\"legend s%d\"><rect x=\"%g\" y=\"%g\" width=\"14\" height=\"14\" "
-                "rx=\"3\"/><text x=\"%g\" y=\"%g\">%s</text></g>\n",
-                s, x, MARGIN + 28, x + 20, MARGIN + 39.5, picture->stages[s].name);
+                "rx=\"3\"/>",
+                s, x, MARGIN + 28);
+        strag_svg_text(picture->out, "", x + 20, MARGIN + 39.5, "%s", picture->stages[s].name);
+        fputs("</g>\n", picture->out);
         x += 20 + 7 * (double)strlen(picture->stages[s].name) + 24;
     }
 }
@@ -268,21 +248,18 @@ static void draw_left_out(const struct picture *picture, int c, double y)
 static void draw_rounds(const struct picture *picture, double y, double bottom)
 {
     double room = 7.0 * digits(picture->any->rounds) + 6;
-    fprintf(picture->out, "<text class=\"axis rank\" x=\"%g\" y=\"%g\">round</text>\n",
-            MARGIN + ROW_NAME - 10, y);
+    strag_svg_text(picture->out, "note end", MARGIN + ROW_NAME - 10, y, "round");
     double free_from = 0;
     for (int c = 0; c < picture->ncolumns; c++) {
         double middle = (picture->left[c] + picture->left[c + 1] - GAP) / 2;
-        fprintf(picture->out,
-                "<line class=\"rule\" x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\"/>\n",
-                picture->left[c] - GAP / 2, HEADER, picture->left[c] - GAP / 2, bottom);
+        strag_svg_line(picture->out, "rule", picture->left[c] - GAP / 2, HEADER,
+                       picture->left[c] - GAP / 2, bottom);
         if (picture->columns[c].left_out)
             draw_left_out(picture, c, y);
         if (picture->columns[c].left_out || middle - room / 2 < free_from)
             continue;
         free_from = middle + room / 2;
-        fprintf(picture->out, "<text class=\"number\" x=\"%.1f\" y=\"%g\">%d</text>\n", middle, y,
-                picture->columns[c].round);
+        strag_svg_text(picture->out, "number", middle, y, "%d", picture->columns[c].round);
     }
 }
 
@@ -338,8 +315,8 @@ static void draw_row(const struct picture *picture, int index)
     const struct strag_plan *plan = picture->plans[index];
     const double top = HEADER + picture->row * index;
     double x[2] = {0, 0};
-    fprintf(picture->out, "<text class=\"rank\" x=\"%g\" y=\"%.1f\">rank %d</text>\n",
-            MARGIN + ROW_NAME - 10, top + picture->row / 2 + 0.36 * picture->font, plan->rank);
+    strag_svg_text(picture->out, "end", MARGIN + ROW_NAME - 10,
+                   top + picture->row / 2 + 0.36 * picture->font, "rank %d", plan->rank);
     for (int i = 0; i < plan->nops; i++) {
         const struct strag_op *op = &plan->ops[i];
         const int lane = lane_of(picture, op), column = picture->column_of[op->round];
@@ -361,39 +338,42 @@ static void draw_bands(const struct picture *picture)
                 HEADER + picture->row * p, picture->left[picture->ncolumns] - MARGIN, picture->row);
 }
 
+/* What the bars say. */
+static void draw_note(const struct picture *picture, double y)
+{
+    const char *left_out =
+        picture->ncolumns < picture->any->rounds ? " … 5 …: five rounds are left out." : "";
+    if (picture->nstages == 0)
+        strag_svg_text(picture->out, "note", MARGIN, y, "No rank sends anything.");
+    else
+        strag_svg_text(picture->out, "note", MARGIN, y,
+                       "A bar is a message%s. →3 4..7: to rank 3, blocks 4 to 7%s. Longer bars are "
+                       "larger messages.%s",
+                       picture->lanes == 1 ? " in its sender's row" : "",
+                       picture->lanes == 1 ? "" : "; ←3: from rank 3", left_out);
+}
+
 static void draw(const struct picture *picture)
 {
-    FILE *out = picture->out;
-    double bottom = HEADER + picture->row * picture->count;
-    double width = picture->left[picture->ncolumns] + MARGIN;
-    width = width < WIDTH_MIN ? WIDTH_MIN : width;
-    fprintf(out,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-            "viewBox=\"0 0 %.0f %.0f\">\n<title>%s, n = %d</title>\n",
-            width, bottom + FOOTER, width, bottom + FOOTER, picture->any->algorithm,
-            picture->any->n);
-    draw_style(picture);
-    fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
-    draw_title(picture);
+    const struct strag_plan *any = picture->any;
+    const double bottom = HEADER + picture->row * picture->count;
+    const double width = picture->left[picture->ncolumns] + MARGIN;
+    char rank[24] = "", title[160];
+    if (picture->count == 1 && any->n > 1)
+        snprintf(rank, sizeof rank, ", rank %d", any->rank);
+    snprintf(title, sizeof title, "%s, n = %d%s: %d round%s, %d block%s", any->algorithm, any->n,
+             rank, any->rounds, any->rounds == 1 ? "" : "s", any->bounds.blocks,
+             any->bounds.blocks == 1 ? "" : "s");
+    strag_svg_begin(picture->out, width < WIDTH_MIN ? WIDTH_MIN : width, bottom + FOOTER,
+                    picture->font, style, title);
+    draw_stages(picture);
+    draw_legend(picture);
     draw_bands(picture);
-    for (int p = 0; p < picture->count && !ferror(out); p++)
+    for (int p = 0; p < picture->count && !ferror(picture->out); p++)
         draw_row(picture, p);
     draw_rounds(picture, HEADER - 8, bottom);
-    fprintf(out, "<text class=\"note\" x=\"%g\" y=\"%g\">", MARGIN, bottom + 24);
-    if (picture->nstages == 0)
-        fputs("No rank sends anything.", out);
-    else if (picture->lanes == 1)
-        fputs("A bar is a message in its sender's row. →3 4..7: to rank 3, blocks 4 to 7. Longer "
-              "bars are larger messages.",
-              out);
-    else
-        fputs("A bar is a message. →3 4..7: to rank 3, blocks 4 to 7; ←3: from rank 3. Longer bars "
-              "are larger messages.",
-              out);
-    if (picture->ncolumns < picture->any->rounds)
-        fputs(" … 5 …: so many rounds are left out.", out);
-    fputs("</text>\n</svg>\n", out);
+    draw_note(picture, bottom + 24);
+    strag_svg_end(picture->out);
 }
 
 /* @return whether there was memory */
