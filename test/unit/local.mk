@@ -34,6 +34,8 @@ unit_tests = \
 	test/unit/test_layout \
 	test/unit/test_layout_errors \
 	test/unit/test_layout_locate \
+	test/unit/test_link_rule \
+	test/unit/test_link_sample \
 	test/unit/test_link_speed \
 	test/unit/test_locale \
 	test/unit/test_loopback \
@@ -249,6 +251,14 @@ test_unit_test_layout_locate_SOURCES = test/unit/test_layout_locate.c
 test_unit_test_layout_locate_CPPFLAGS = $(unit_cppflags)
 test_unit_test_layout_locate_LDFLAGS = $(unit_ldflags)
 test_unit_test_layout_locate_LDADD = $(unit_libs)
+test_unit_test_link_rule_SOURCES = test/unit/test_link_rule.c
+test_unit_test_link_rule_CPPFLAGS = $(unit_cppflags)
+test_unit_test_link_rule_LDFLAGS = $(unit_ldflags)
+test_unit_test_link_rule_LDADD = $(unit_libs)
+test_unit_test_link_sample_SOURCES = test/unit/test_link_sample.c
+test_unit_test_link_sample_CPPFLAGS = $(unit_cppflags)
+test_unit_test_link_sample_LDFLAGS = $(unit_ldflags)
+test_unit_test_link_sample_LDADD = $(unit_libs)
 test_unit_test_link_speed_SOURCES = test/unit/test_link_speed.c
 test_unit_test_link_speed_CPPFLAGS = $(unit_cppflags)
 test_unit_test_link_speed_LDFLAGS = $(unit_ldflags)

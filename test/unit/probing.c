@@ -59,10 +59,12 @@ void probing_sample(struct probing *probing, int rounds, struct strag_link_sampl
         const int shift = strag_probe_shift(hosts->count, probing->round++);
         for (int from = 0; from < hosts->count; from++) {
             const int to = (from + shift) % hosts->count;
-            const double wide = exp(fmax(hosts->narrower[from], hosts->narrower[to]) / 1000) *
-                                probing->rate(probing, from, to);
-            strag_link_best_add(&out[from], wide);
-            strag_link_best_add(&in[to], wide);
+            const double measured = probing->rate(probing, from, to);
+            const int *narrower = hosts->narrower;
+            if (narrower[to] <= narrower[from])
+                strag_link_best_add(&out[from], measured * exp(narrower[from] / 1000.0));
+            if (narrower[from] <= narrower[to])
+                strag_link_best_add(&in[to], measured * exp(narrower[to] / 1000.0));
         }
     }
     strag_link_sample_clear(sample);

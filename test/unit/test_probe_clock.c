@@ -6,8 +6,8 @@
  */
 #include "watch/probe_clock.h"
 
+#include "probing.h"
 #include "support.h"
-#include "watch/slowdown.h"
 
 #include <math.h>
 
@@ -102,30 +102,29 @@ static void test_it_stops(void **state)
     assert_true(lowest < rate / 5);
 }
 
-/* Two probes of five equal hosts. Three receivers stop in the first two rounds of each. */
-static void probe_twice(bool naive, struct strag_state_record *found)
+/* Of two probes of five equal hosts three receivers stop in the first three rounds of each. As in
+ * struct probing; the context says whether the clock is naive. */
+static double measured(const struct probing *probing, int from, int to)
 {
-    static int32_t own[HOSTS] = {0, 1, 2, 3, 4};
-    static double alike[HOSTS];
-    static const struct strag_probe_hosts hosts = {HOSTS, HOSTS, own, own, alike};
     static const struct receiver runs = {5e-5, 1e-6, INFINITY, INFINITY},
                                  stops = {5e-5, 1e-6, 1e-3, 0.03};
-    static const struct strag_state_record none_known;
-    struct strag_slowdown *slowdown = strag_slowdown_create(&hosts, &none_known, NULL);
-    float rates[HOSTS * STRAG_PROBE_ROUNDS];
-    assert_non_null(slowdown);
-    for (int host = 0; host < HOSTS; host++) {
-        for (int round = 0; round < STRAG_PROBE_ROUNDS; round++) {
-            const bool stopped = round < 2 && host != 0 && host != 2;
-            double by_sight;
-            const double by_clock = receive(stopped ? &stops : &runs, 3e-4, &by_sight);
-            rates[host * STRAG_PROBE_ROUNDS + round] = (float)(naive ? by_sight : by_clock);
-        }
-    }
+    const bool *naive = probing->context;
+    double by_sight;
+    (void)from;
+    const double by_clock = receive(to != 0 && to != 2 ? &stops : &runs, 3e-4, &by_sight);
+    return *naive ? by_sight : by_clock;
+}
+
+static void probe_twice(bool naive, struct strag_state_record *found)
+{
+    struct strag_probe_hosts hosts = probing_hosts(HOSTS);
+    struct probing probing;
+    probing_make(&probing, &hosts, NULL, measured, &naive);
     for (int probe = 0; probe < 2; probe++)
-        strag_slowdown_probed(slowdown, rates, 1e-3);
-    strag_slowdown_state(slowdown, found);
-    strag_slowdown_free(slowdown);
+        (void)probing_probe(&probing, 1e-3);
+    strag_slowdown_state(&probing.slowdown, found);
+    probing_free(&probing);
+    strag_probe_hosts_free(&hosts);
 }
 
 static void test_nobody_is_slow(void **state)
