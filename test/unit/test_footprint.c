@@ -20,7 +20,6 @@
 #include "machine/topology.h"
 #include "run/arrivals.h"
 #include "watch/meter.h"
-#include "watch/observe.h"
 #include "watch/slowdown.h"
 
 #include "machines.h"
@@ -48,7 +47,6 @@ struct kept {
     void *packed;
     uint8_t *lane_of;
     struct strag_compact vpids;
-    struct strag_observer *observer;
     struct strag_compact host_of;
     struct strag_meter *meter;
 };
@@ -56,10 +54,7 @@ struct kept {
 static void watch(struct kept *kept, const struct strag_topology *topology)
 {
     struct strag_probe_hosts hosts;
-    const int n = topology->n, window = n / 2 > 100 ? n / 2 : 100; /* as the component's default */
-    assert_int_equal(
-        strag_observer_create(0, window, sizeof(uint32_t), &kept->observer, NULL),
-        STRAG_OK);
+    const int n = topology->n;
     kept->meter = strag_meter_create(topology->hosts);
     assert_non_null(kept->meter);
     assert_true(strag_probe_hosts_make(topology, &hosts));
@@ -119,7 +114,6 @@ static long keep(const struct strag_topology *topology, enum kind kind, bool in_
     free(kept.packed);
     free(kept.lane_of);
     strag_compact_free(&kept.vpids);
-    strag_observer_free(kept.observer);
     strag_compact_free(&kept.host_of);
     strag_meter_free(kept.meter);
     return bytes + FIXED;
