@@ -20,8 +20,8 @@
  *
  * so every host is measured at its best of three partners or more; those whose links are narrower
  * by nature say nothing of its own. Each host knows its own rate, and all hosts' are merged
- * (link_sample.h). A host's factor is the upper quartile of the rates over its own. If most are slow
- * none has been degraded: it is the machine.
+ * (link_sample.h). A host's factor is the upper quartile of the rates over its own. If most are
+ * slow none has been degraded: it is the machine.
  *
  * One process decides for all; the same samples give the same decisions. Its state is of fixed
  * length, whatever the number of hosts.

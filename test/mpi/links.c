@@ -67,7 +67,9 @@ int main(int argc, char **argv)
     bool wanted = strcmp(expect, "probes") == 0;
     TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     int probes = probes_of(comm, wanted ? CALLS_MOST : CALLS_WITHOUT);
-    TEST_CHECK(probes == (wanted ? PROBES : 0), "%d probes", probes);
+    /* One that is to be confirmed may be followed by another one in the same call. */
+    TEST_CHECK(wanted ? probes == PROBES || probes == PROBES + 1 : probes == 0, "%d probes",
+               probes);
     TEST_MPI(MPI_Comm_free(&comm));
     free(job.input);
     free(job.output);
