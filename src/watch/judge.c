@@ -430,6 +430,10 @@ static void examine_links(struct strag_judge *judge, const struct strag_link_sam
     if (!slowdown)
         return;
     judgement->probe = strag_slowdown_window(slowdown, judge->arrivals ? NULL : links, judge->busy);
+    if (judgement->probe > 0 && left(judge) < strag_slowdown_price(slowdown)) {
+        strag_slowdown_skip(slowdown);
+        judgement->probe = 0;
+    }
     judgement->probe_bytes = strag_slowdown_bytes(slowdown);
     judge->busy = 0;
 }

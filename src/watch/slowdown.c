@@ -26,6 +26,9 @@ static const struct effort {
     double share, message;
 } usual = {0.003, 1e-3}, thorough = {0.08, 30e-3};
 
+/* A probe without a reason leaves as much as three more take for when there is one. */
+static const double reserve = 4;
+
 /* After the first change there is no other one for this many windows, and after each further one
  * for twice as long as before: a factor that wanders changes the plans 8 times in 1,000 windows. */
 static const double first_hold = 4;
@@ -201,6 +204,16 @@ int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_li
         expected(slowdown) <= effort(slowdown)->share * slowdown->idle)
         slowdown->rounds = wanted_rounds(slowdown);
     return slowdown->rounds;
+}
+
+double strag_slowdown_price(const struct strag_slowdown *slowdown)
+{
+    return (effort(slowdown) == &thorough ? 1 : reserve) * expected(slowdown);
+}
+
+void strag_slowdown_skip(struct strag_slowdown *slowdown)
+{
+    slowdown->rounds = 0;
 }
 
 int strag_slowdown_rounds(const struct strag_slowdown *slowdown)

@@ -20,8 +20,8 @@
  *
  * so every host is measured at its best of three partners or more; those whose links are narrower
  * by nature say nothing of its own. Each host knows its own rate, and all hosts' are merged
- * (link_sample.h). A host's factor is the upper quartile of the rates over its own. If most are slow
- * none has been degraded: it is the machine.
+ * (link_sample.h). A host's factor is the upper quartile of the rates over its own. If most are
+ * slow none has been degraded: it is the machine.
  *
  * One process decides for all; the same samples give the same decisions. Its state is of fixed
  * length, whatever the number of hosts.
@@ -96,6 +96,13 @@ void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_st
  */
 int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_link_sample *meters,
                           double elapsed);
+
+/** What has to be granted for the probe that is wanted now: the seconds that it is expected to take
+ * or, if nothing is suspected, four times as many. */
+double strag_slowdown_price(const struct strag_slowdown *slowdown);
+
+/** The probe that is wanted now costs too much: it is not made. */
+void strag_slowdown_skip(struct strag_slowdown *slowdown);
 
 /** Rounds of the probe that is to be made now; 0: none is. */
 int strag_slowdown_rounds(const struct strag_slowdown *slowdown);

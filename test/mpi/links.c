@@ -68,7 +68,9 @@ int main(int argc, char **argv)
     TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     int probes =
         probes_of(comm, wanted ? CALLS_MOST : (int)test_number("calls", calls, 1, CALLS_MOST));
-    TEST_CHECK(probes == (wanted ? PROBES : 0), "%d probes", probes);
+    /* One that is to be confirmed may be followed by another one in the same call. */
+    TEST_CHECK(wanted ? probes == PROBES || probes == PROBES + 1 : probes == 0, "%d probes",
+               probes);
     TEST_MPI(MPI_Comm_free(&comm));
     free(job.input);
     free(job.output);
