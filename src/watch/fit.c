@@ -7,8 +7,7 @@
  *
  * Deviations count as they are, not their squares, so that calls that somebody disturbed, or an
  * algorithm that the model does not understand, do not matter much. A term for each number's doubt
- * keeps what the calls do not say: 60 ms may be a slow link or a long latency, and after a ping
- * they are the link.
+ * keeps what the calls do not say.
  */
 #include "watch/fit.h"
 
@@ -41,7 +40,7 @@ struct kind {
     size_t bytes;
     const struct strag_algorithm *algorithm;
     int blocks;
-    int count;
+    unsigned count;
     float seconds[SAMPLES]; /* of the latest ones */
     float delay;
 };
@@ -163,12 +162,12 @@ void strag_fit_note(struct strag_fit *fit, size_t bytes, const struct strag_algo
 /* The first call may have made connections. */
 static double median_of(const struct kind *kind)
 {
-    float sorted[SAMPLES];
-    const int count = kind->count < SAMPLES ? kind->count : SAMPLES;
-    const int first = count > 1 && kind->count < SAMPLES;
-    memcpy(sorted, kind->seconds + first, (size_t)(count - first) * sizeof *sorted);
-    qsort(sorted, (size_t)(count - first), sizeof *sorted, strag_compare_float);
-    return (double)sorted[(count - first - 1) / 2];
+    float sorted[SAMPLES] = {0};
+    const unsigned first = kind->count > 1 && kind->count < SAMPLES;
+    const unsigned count = (kind->count < SAMPLES ? kind->count : SAMPLES) - first;
+    memcpy(sorted, kind->seconds + first, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, strag_compare_float);
+    return (double)sorted[count > 0 ? (count - 1) / 2 : 0];
 }
 
 /* From the last arrival on. */
@@ -241,7 +240,7 @@ static void add_point(struct work *work, const struct strag_state *state, const 
 {
     static const double nudge = 1e-3;
     const struct strag_fit *fit = work->fit;
-    double here[KINDS], there[KINDS];
+    double here[KINDS], there[KINDS] = {0};
     const int p = work->points++;
     price(work, state, factor, here);
     memcpy(work->rest[p], here, sizeof here);
@@ -360,7 +359,7 @@ static double change(const struct work *work, const double *from, const double *
 /* Of the kinds' |modelled / measured - 1|, the median. */
 static double error_of(const struct work *work, const double *factor)
 {
-    double errors[KINDS], share[NUMBERS];
+    double errors[KINDS] = {0}, share[NUMBERS];
     int count = 0;
     for (int k = 0; k < work->fit->nkinds; k++) {
         if (work->weight[k] > 0)
@@ -370,15 +369,18 @@ static double error_of(const struct work *work, const double *factor)
     return count > 0 ? (errors[(count - 1) / 2] + errors[count / 2]) / 2 : -1;
 }
 
-/* A number is measured if it is a fifth of what some kind takes: it is then known to a quarter. */
-static void adopt(struct strag_fit *fit, const struct work *work, const double *factor)
+/* A number is measured if it is a fifth of what some kind takes, and so known to a quarter, or was
+ * before: that it is small is known, too. */
+static void adopt(struct strag_fit *fit, const struct work *work, const double *began,
+                  const double *factor)
 {
     struct strag_sourced_model model = model_with(fit, factor);
     for (int i = 0; i < NUMBERS; i++) {
-        double share[NUMBERS] = {0, 0}, most = 0;
+        double before[NUMBERS] = {0}, now[NUMBERS] = {0}, most = 0;
         for (int k = 0; k < fit->nkinds; k++) {
-            (void)deviation(work, k, factor, share);
-            most = work->weight[k] > 0 ? fmax(most, share[i]) : most;
+            (void)deviation(work, k, began, before);
+            (void)deviation(work, k, factor, now);
+            most = work->weight[k] > 0 ? fmax(most, fmax(before[i], now[i])) : most;
         }
         if (most < 0.2)
             model.origin[fit->id[i]] = fit->now.origin[fit->id[i]];
@@ -394,9 +396,9 @@ static struct work fit_factors(struct strag_fit *fit, const struct strag_state *
     struct work work = {.fit = fit};
     double last[NUMBERS];
     for (int k = 0; k < fit->nkinds; k++) {
-        const int count = fit->kinds[k].count - 1; /* the first one does not count */
+        const unsigned count = fit->kinds[k].count; /* of which the first one hardly counts */
         work.measured[k] = median_of(&fit->kinds[k]);
-        work.weight[k] = count >= SAMPLES ? SAMPLES : count > 0 ? count : 0.25;
+        work.weight[k] = count > SAMPLES ? SAMPLES : count > 1 ? count - 1 : 0.25;
     }
     do {
         memcpy(last, factor, sizeof last);
@@ -421,14 +423,14 @@ bool strag_fit_update(struct strag_fit *fit, const struct strag_state_record *re
         return false; /* out of memory, or no plan can be priced */
     const bool moved = change(&work, began, factor) > same;
     fit->next = moved ? 2 * fit->calls : UINT64_MAX;
-    adopt(fit, &work, factor);
+    adopt(fit, &work, began, factor);
     if (moved)
-        snprintf(
-            fit->log, sizeof fit->log,
-            "calls of %d kinds fit alpha %.4g us and bandwidth %.4g Gbit/s to %s, before to %s",
-            fit->nkinds, 1e6 * takes(fit, LATENCY), 8e-9 / takes(fit, BANDWIDTH),
-            strag_units_share(fit->now.measured_error).text,
-            strag_units_share(error_of(&work, began)).text);
+        snprintf(fit->log, sizeof fit->log,
+                 "calls of %d kinds fit %s %.4g us and %s %.4g Gbit/s to %s, before to %s",
+                 fit->nkinds, strag_model_numbers[fit->id[LATENCY]].name, 1e6 * takes(fit, LATENCY),
+                 strag_model_numbers[fit->id[BANDWIDTH]].name, 8e-9 / takes(fit, BANDWIDTH),
+                 strag_units_share(fit->now.measured_error).text,
+                 strag_units_share(error_of(&work, began)).text);
     return moved;
 }
 
