@@ -10,9 +10,9 @@
  * calls, and some more, until all ranks are done with it and know at which call to begin
  * (struct coll_strag_nonblocking).
  *
- * Calls are not watched, and no experiments are made with them: a program may leave them alone for as
- * long as it likes, and what they take says nothing of the network or of stragglers. What the watch
- * finds out in blocking calls holds for them, too.
+ * Calls are not watched, and no experiments are made with them: a program may leave them alone for
+ * as long as it likes, and what they take says nothing of the network or of stragglers. What the
+ * watch finds out in blocking calls holds for them, too.
  */
 #include "nonblocking.h"
 

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 /* The wait, in break-evens: next to none. Gaps that are all short do not let the mode be entered.
- * With 16 distributions of gaps, 4 to 64 ranks, calls take at most 1 % longer than with the best
- * wait for each, with a whole break-even up to 15 %. */
+ * With 16 distributions of gaps, 4 to 64 ranks, simulated calls take at most 1 % longer than with
+ * the best of ten waits, learnt; with a whole break-even up to 15 %. */
 static const double wait_part = 0.1;
 
 /* The mode is worth it if it gains this part of the calls' time: the model is not better. */

@@ -6,8 +6,8 @@
  *     window     1      2           3           ..     U: the table's choice, C: the rival,
  *     calls      U C    UCCU CUUC   CUUC CUUC          the order of each four by chance
  *
- * The first two calls only end what is hopeless: a rival that takes 1.6 times as long. Then the mean of
- * log(C C / U U) of each four calls decides:
+ * The first two calls only end what is hopeless: a rival that takes 1.6 times as long. Then the
+ * mean of log(C C / U U) of each four calls decides:
  *
  *     faster    by 3 % and 4 standard errors, of 6 fours at least: the rival runs from then on, in
  *               its class of sizes (an octave; 2^k is in the middle of class k)
