@@ -270,13 +270,13 @@ static void slow_link(void **unused)
     struct cluster *cluster = cluster_make(&with_links);
     const struct strag_state_record *state = strag_judge_state(cluster->judge);
     const struct strag_slowest *slowest = &strag_judge_summary(cluster->judge)->slowest;
-    assert_probes(cluster, 1, 10000); /* now and then, without a suspicion */
+    assert_probes(cluster, 1, 100000); /* now and then, without a suspicion */
     assert_in_range(cluster->last.probe_bytes, 128 << 10, 4 << 20);
     assert_int_equal(slowest->rank, -1);
     assert_int_equal(slowest->probes, cluster->probes);
 
     cluster->factor[4] = 2; /* meters see it */
-    assert_changes(cluster, STRAG_CHANGE_LINKS, 1000);
+    assert_changes(cluster, STRAG_CHANGE_LINKS, 10000);
     assert_log(cluster, "slow links: h4: 2");
     assert_int_equal(state->nslow, 1);
     assert_int_equal(state->slow[0].rank, 4);
@@ -288,7 +288,7 @@ static void slow_link(void **unused)
     assert_int_equal(slowest->to, 0);
 
     cluster->factor[4] = 1;
-    assert_changes(cluster, STRAG_CHANGE_LINKS, 10000);
+    assert_changes(cluster, STRAG_CHANGE_LINKS, 100000);
     assert_log(cluster, "slow links: none");
     assert_int_equal(state->nslow, 0);
     assert_int_equal(slowest->hosts, 0);
