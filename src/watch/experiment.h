@@ -12,7 +12,7 @@
  *     faster    by 3 % and 4 standard errors, of 6 fours at least: the rival runs from then on, in
  *               its class of sizes (an octave; 2^k is in the middle of class k)
  *     slower    by 3 % and 2 standard errors, of 2 fours at least: nothing changes
- *     neither   after 16 fours, or as soon as no time is left for it (budget.h): nothing changes
+ *     neither   after 16 fours, or as soon as no time is left for it (judge.h): nothing changes
  *
  * A drift, and a change of load in mid-run, cancel in each four; the order by chance keeps calls of
  * two kinds in turn from being taken for a difference. 4 standard errors: the mean of few fours is

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is learnt from calls: long enough on one communicator for an experiment to end, then some calls
- * each on a dup of it and on one with its ranks in another order. Every result is checked; learn.sh
- * reads what strag says of it.
+ * What is learnt from calls: long enough on one communicator for an experiment to end, then some
+ * calls each on a dup of it and on one with its ranks in another order. Every result is checked;
+ * learn.sh reads what strag says of it.
  *
  *     learn [--count N] [--calls N]
  */
