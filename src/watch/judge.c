@@ -58,9 +58,12 @@ struct strag_judge {
 
 /* ---- What watching may cost ---- */
 
-/* @return seconds that may still be spent; below 0: a pause is due */
+/* Who says how long windows are has them all judged, and what follows from it is not put off.
+ * @return seconds that may still be spent; below 0: a pause is due */
 static double left(const struct strag_judge *judge)
 {
+    if (judge->options.same_window)
+        return INFINITY;
     return first_grant * judge->call + STRAG_WATCH_SHARE * judge->summary.seconds - judge->spent;
 }
 
