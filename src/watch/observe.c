@@ -152,7 +152,7 @@ static int sort_delays(const struct strag_last *calls, int ncalls, int rank, flo
 /* A rank's median delay in the last window, relative to the call's time. */
 static double relative_delay(const struct strag_observer *observer, int rank)
 {
-    float sorted[STRAG_WINDOW_CALLS];
+    float sorted[STRAG_WINDOW_CALLS] = {0};
     int count = 0;
     for (int i = 0; i < observer->now; i++) {
         const struct strag_last *call = &observer->recent[observer->known - observer->now + i];
@@ -223,7 +223,7 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer,
     const int now = find_straggler(observer);
     double delay = 0;
     if (now != NONE) {
-        float sorted[RECENT];
+        float sorted[RECENT] = {0};
         const int delays = sort_delays(observer->recent, observer->known, now, sorted);
         delay = delays ? (double)sorted[delays / 2] : observer->verdict.delay;
     }
@@ -273,7 +273,7 @@ struct strag_observed strag_observer_report(const struct strag_observer *observe
         .waited = observer->waited,
         .spent = observer->spent,
     };
-    float sorted[REMEMBERED];
+    float sorted[REMEMBERED] = {0};
     if (report.rank == NONE)
         return report;
     for (int i = 0, rank = report.rank; i < STRAG_OFTEN && rank != NONE; i++) {

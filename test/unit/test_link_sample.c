@@ -95,7 +95,7 @@ static void what_it_says(void **state)
     (void)state;
     struct rng rng = {support_seed("what it says")};
     for (long c = 0; c < support_cases(200); c++) {
-        double rates[LINKS];
+        double rates[LINKS] = {0};
         const int count = 1 + (int)rng_below(&rng, LINKS);
         struct strag_link_sample sample;
         strag_link_sample_clear(&sample);
