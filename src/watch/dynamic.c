@@ -11,6 +11,8 @@
  */
 #include "watch/dynamic.h"
 
+#include "watch/often.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,8 +30,6 @@ static const double sure = 2;
 /* In the mode a call counts half after this many others: fewer may have no gap by chance. */
 static const double half_life = 32;
 
-enum { COUNTERS = 16 };
-
 /* What some values add up to. */
 struct sample {
     double count, sum, squares;
@@ -42,12 +42,7 @@ struct strag_dynamic {
     struct strag_dynamic_policy policy;
     size_t least; /* bytes: shorter vectors always wait for all */
 
-    /* The ranks that were last most often (space-saving: a new rank takes the least counter and
-     * goes on from there); `times` halves with each window, 0: free. */
-    struct counter {
-        int rank;
-        double times;
-    } counter[COUNTERS];
+    struct strag_often often; /* who was last */
 
     /* Of calls whose arrivals were measured, seconds: waiting for all, and by how much less the
      * policy takes. None: nothing is examined. */
@@ -154,29 +149,12 @@ bool strag_dynamic_suspects(const struct strag_dynamic *dynamic,
 
 /* ---- The policy ---- */
 
-/* @return the rank's counter; else the least */
-static struct counter *counter_of(struct strag_dynamic *dynamic, int rank)
-{
-    struct counter *least = dynamic->counter;
-    for (struct counter *c = least; c < dynamic->counter + COUNTERS; c++) {
-        if (c->times > 0 && c->rank == rank)
-            return c;
-        if (c->times < least->times)
-            least = c;
-    }
-    return least;
-}
-
 static void count_last(struct strag_dynamic *dynamic, const struct strag_dynamic_call *calls,
                        int count)
 {
-    for (int c = 0; c < COUNTERS; c++)
-        dynamic->counter[c].times /= 2;
     for (int c = 0; c < count; c++) {
-        if (calls[c].last < 0)
-            continue;
-        struct counter *counter = counter_of(dynamic, calls[c].last);
-        *counter = (struct counter){calls[c].last, counter->times + 1};
+        if (calls[c].last >= 0)
+            strag_often_add(&dynamic->often, calls[c].last);
     }
 }
 
@@ -185,10 +163,9 @@ static void give_roles(struct strag_dynamic *dynamic)
 {
     int32_t role[3] = {-1, -1, -1};
     for (int r = 0; r < 3; r++) {
-        double least = INFINITY;
-        for (int rank = 0; rank < dynamic->n && rank < COUNTERS + 3; rank++) {
-            const struct counter *counter = counter_of(dynamic, rank);
-            const double times = counter->rank == rank ? counter->times : 0;
+        uint64_t least = UINT64_MAX;
+        for (int rank = 0; rank < dynamic->n && rank < STRAG_OFTEN_COUNTERS + 3; rank++) {
+            const uint64_t times = strag_often_times(&dynamic->often, rank);
             if (times < least && rank != role[0] && rank != role[1]) {
                 least = times;
                 role[r] = rank;
