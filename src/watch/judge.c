@@ -534,14 +534,30 @@ static bool make_usual(struct strag_judge *judge)
 
 /* ---- Experiments ---- */
 
+/* Did a call of the window run what it was ordered to? Not if it was none for a table to choose:
+ * with an operator that does not commute, which counts as the same operation as others of the
+ * user's. */
+static bool ran_as_ordered(const struct strag_judge *judge, int call)
+{
+    const struct strag_window_order *order = &judge->order;
+    const struct strag_watched_call *what = &judge->calls[call].what;
+    const struct strag_watched_call usual = usual_call(judge, what->bytes);
+    const bool rival = order->rival_runs >> call & 1;
+    return what->algorithm == (rival ? order->rival : usual.algorithm) &&
+           what->blocks == (rival ? order->blocks : usual.blocks);
+}
+
 /* A window that had a rival. @return whether that was the experiment's last */
 static bool end_experiment(struct strag_judge *judge, const struct strag_call_sample *samples)
 {
     double seconds[STRAG_WINDOW_CALLS];
     if (judge->order.bytes == 0)
         return false;
-    for (int c = 0; c < judge->filled; c++)
+    for (int c = 0; c < judge->filled; c++) {
         seconds[c] = strag_call_sample_seconds(&samples[c], judge->options.n);
+        if (!ran_as_ordered(judge, c))
+            strag_experiments_stop(judge->options.experiments);
+    }
     judge->spent += strag_experiments_add(judge->options.experiments, seconds, judge->filled);
     const char *log = strag_experiments_log(judge->options.experiments);
     if (log[0])
