@@ -56,6 +56,7 @@ struct cluster {
     long elsewhere;      /* calls of another algorithm than at first */
     int made;            /* tables */
     double total, spent; /* seconds: of rank 0 in calls, of watching */
+    double longest;      /* seconds of the processor that a judgement took at most */
 };
 
 /** Ends the test if anything fails. Free it with cluster_free. */
