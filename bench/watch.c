@@ -7,7 +7,8 @@
  *     mpirun ... --mca coll strag watch [SECONDS [BYTES...]]
  *
  * Prints, for each size, the median of the blocks' times per call, and of a block's additional time
- * over the unwatched block of its turn, with quartiles.
+ * over the unwatched block of its turn, with quartiles; and the additional time of all blocks
+ * together, in which windows that are rare and expensive count.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -68,6 +69,17 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Percent by which all of a contender's blocks take longer than those that are not watched. */
+static double additional(int contender, int turns)
+{
+    double all = 0, unwatched = 0;
+    for (int t = 0; t < turns; t++) {
+        all += bench.times[contender][t];
+        unwatched += bench.times[NOT][t];
+    }
+    return 100 * (all / unwatched - 1);
+}
+
 static void print(size_t bytes, int turns)
 {
     for (int c = 0; c < CONTENDERS; c++) {
@@ -79,8 +91,10 @@ static void print(size_t bytes, int turns)
         for (int t = 0; t < turns; t++)
             bench.ratios[t] = bench.times[c][t];
         qsort(bench.ratios, (size_t)turns, sizeof *bench.ratios, compare);
-        printf("%9zu bytes  %-9s  %9.2f us  %+6.2f %%  (%+.2f .. %+.2f)  %d blocks\n", bytes,
-               names[c], 1e6 * bench.ratios[turns / 2], median, lower, upper, turns);
+        printf("%9zu bytes  %-9s  %9.2f us  %+6.2f %%  (%+.2f .. %+.2f)  %+6.2f %% in all  %d "
+               "blocks\n",
+               bytes, names[c], 1e6 * bench.ratios[turns / 2], median, lower, upper,
+               additional(c, turns), turns);
     }
 }
 
