@@ -133,6 +133,7 @@ src_libstrag_la_SOURCES = \
 	src/run/shared_memory_write.c \
 	src/run/transport.h \
 	src/watch/account.c src/watch/account.h \
+	src/watch/budget.c src/watch/budget.h \
 	src/watch/clocks.c src/watch/clocks.h \
 	src/watch/dynamic.c src/watch/dynamic.h \
 	src/watch/experiment.c src/watch/experiment.h \
@@ -148,6 +149,7 @@ src_libstrag_la_SOURCES = \
 	src/watch/probe_clock.c src/watch/probe_clock.h \
 	src/watch/roster.c src/watch/roster.h \
 	src/watch/slowdown.c src/watch/slowdown.h \
+	src/watch/thresholds.h \
 	src/watch/summary.c src/watch/summary.h \
 	src/watch/window.c src/watch/window.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)

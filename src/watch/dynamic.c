@@ -12,23 +12,10 @@
 #include "watch/dynamic.h"
 
 #include "watch/often.h"
+#include "watch/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* The wait, in break-evens: next to none. Gaps that are all short do not let the mode be entered.
- * With 16 distributions of gaps, 4 to 64 ranks, simulated calls take at most 1 % longer than with
- * the best of ten waits, learnt; with a whole break-even up to 15 %. */
-static const double wait_part = 0.1;
-
-/* The mode is worth it if it gains this part of the calls' time: the model is not better. */
-static const double worth = 0.03;
-
-/* A mean is known to this many standard errors: one alone lets chance decide in a job of six. */
-static const double sure = 2;
-
-/* In the mode a call counts half after this many others: fewer may have no gap by chance. */
-static const double half_life = 32;
 
 /* What some values add up to. */
 struct sample {
@@ -115,8 +102,8 @@ static void set_wait(struct strag_dynamic *dynamic, const struct strag_profile *
                      double bytes, double together, double scale)
 {
     const double latency = ahead(profile, 0, 0), even = ahead(profile, bytes, 0) - together;
-    dynamic->policy.patience = wait_part * scale * fmax(0, fmin(latency, even));
-    dynamic->policy.patience_per_byte = wait_part * scale * fmax(0, even - latency) / bytes;
+    dynamic->policy.patience = STRAG_WAIT_PART * scale * fmax(0, fmin(latency, even));
+    dynamic->policy.patience_per_byte = STRAG_WAIT_PART * scale * fmax(0, even - latency) / bytes;
 }
 
 /* Seconds that a call takes less than if all are waited for. */
@@ -140,11 +127,11 @@ bool strag_dynamic_suspects(const struct strag_dynamic *dynamic,
     double gained = 0, all = 0;
     for (int c = 0; c < count; c++) {
         const double together = calls[c].seconds, link = together * n / (2 * (n - 1));
-        const double even = 2 * link / n, late = calls[c].gap - wait_part * even;
+        const double even = 2 * link / n, late = calls[c].gap - STRAG_WAIT_PART * even;
         gained += late > 0 ? fmin(late - even, together - link) : 0;
         all += calls[c].gap + together;
     }
-    return dynamic->use != STRAG_DYNAMIC_NEVER && dynamic->pause == 0 && gained > worth * all;
+    return dynamic->use != STRAG_DYNAMIC_NEVER && dynamic->pause == 0 && gained > STRAG_WORTH * all;
 }
 
 /* ---- The policy ---- */
@@ -248,14 +235,14 @@ static bool saves_nothing(struct strag_dynamic *dynamic)
         return false;
     dynamic->summary.saves = 1 - mean(&dynamic->open) / before;
     dynamic->summary.error = error;
-    return dynamic->summary.saves + sure * error < worth;
+    return dynamic->summary.saves + STRAG_SURE * error < STRAG_WORTH;
 }
 
 static void enter_or_leave(struct strag_dynamic *dynamic)
 {
     const bool on = dynamic->policy.on, nothing = on && saves_nothing(dynamic);
-    const double least = worth * mean(&dynamic->all), gain = mean(&dynamic->gain);
-    const double doubt = sure * error_of(&dynamic->gain);
+    const double least = STRAG_WORTH * mean(&dynamic->all), gain = mean(&dynamic->gain);
+    const double doubt = STRAG_SURE * error_of(&dynamic->gain);
     if (nothing || gain + doubt < least) {
         strag_dynamic_leave(dynamic);
         if (on && !nothing)
@@ -284,14 +271,15 @@ bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dyna
     if (!longest)
         return false;
     set_wait(dynamic, longest->ahead, (double)longest->bytes, longest->together, scale);
-    const double kept = dynamic->policy.on ? exp2(-count / half_life) : 1;
+    const double kept = dynamic->policy.on ? exp2(-count / STRAG_HALF_LIFE) : 1;
     age(&dynamic->all, kept);
     age(&dynamic->gain, kept);
     for (int c = 0; c < count; c++)
         note_call(dynamic, &calls[c], scale, price);
     if (dynamic->use == STRAG_DYNAMIC_AUTO) {
         /* Of shorter vectors the price alone is a larger part than what is worth it. */
-        const double from = price / worth / (scale * longest->together) * (double)longest->bytes;
+        const double from =
+            price / STRAG_WORTH / (scale * longest->together) * (double)longest->bytes;
         dynamic->policy.from = from > (double)dynamic->least ? (uint64_t)from : dynamic->least;
         enter_or_leave(dynamic);
     } else {

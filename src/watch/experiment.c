@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/experiment.h"
 
+#include "watch/thresholds.h"
+
 #include "model/table_put.h"
 
 #include <math.h>
@@ -12,25 +14,12 @@ enum {
     FOURS_AHEAD = 4,  /* ... has to be ahead, */
     FOURS_FASTER = 6, /* ... may be known to be faster, */
     FOURS_MOST = 16,  /* ... and nothing more is tried */
-    FIRST = 2,        /* calls that end what is hopeless */
+    FIRST = 2,        /* calls that end what is STRAG_HOPELESS */
     FOUR = 4
 };
 
-/* In standard errors, and as a logarithm. */
-static const double sure_faster = 4, sure_slower = 2, ahead = 1, least_difference = 0.03;
-
-/* Calls of a kind scatter by this at the least: few of them may agree by chance. */
-static const double least_scatter = 0.03;
-
-/* A rival whose first call takes this many times as long is not tried again. */
-static const double hopeless = 1.6;
-
-/* Rivals are modelled to take this many times as long at the most; those that differ by less than
- * `same` send the same messages in another order. */
-static const double margin = 1.2, same = 0.001;
-
-/* An experiment begins if this many calls' time may be lost. */
-static const double to_begin = 1;
+/* Modelled times that differ by less are those of the same messages in another order. */
+static const double same = 0.001;
 
 struct strag_experiments {
     size_t least;
@@ -160,7 +149,7 @@ static bool is_better(const struct strag_experiment_inputs *inputs,
     const double now = modelled(inputs, usual), seconds = modelled(inputs, choice);
     const bool alike = choice->algorithm && usual->algorithm && fabs(seconds - now) <= same * now;
     if (choice->algorithm == usual->algorithm || was_tried(class, choice) || alike ||
-        !(seconds <= margin * now) || seconds >= *least)
+        !(seconds <= STRAG_MINIMUM_GAIN * now) || seconds >= *least)
         return false;
     *least = seconds;
     return true;
@@ -224,7 +213,8 @@ static void begin(struct strag_experiments *experiments,
     const struct strag_variant usual = usual_of(inputs, inputs->bytes);
     struct strag_variant rival;
     if (inputs->bytes < experiments->least || class->tried == STRAG_RIVALS ||
-        !(inputs->left > to_begin * inputs->call) || !find_rival(inputs, class, &usual, &rival))
+        !(inputs->left > inputs->call) /* the rival's first call */ ||
+        !find_rival(inputs, class, &usual, &rival))
         return;
     class->rival[class->tried++] = rival;
     experiments->running = true;
@@ -286,10 +276,10 @@ static void decide(struct strag_experiments *experiments)
     const double mean = experiments->sum / fours;
     const double variance =
         fmax(0, experiments->squares / fours - mean * mean) * fours / fmax(1, fours - 1);
-    const double error = sqrt(fmax(variance, least_scatter * least_scatter) / fours);
-    const bool slower = fours >= FOURS_SLOWER && mean > fmax(sure_slower * error, least_difference);
-    const bool behind = fours >= FOURS_AHEAD && mean > -ahead * error;
-    if (fours >= FOURS_FASTER && mean < -fmax(sure_faster * error, least_difference))
+    const double error = sqrt(fmax(variance, STRAG_WORTH * STRAG_WORTH) / fours);
+    const bool slower = fours >= FOURS_SLOWER && mean > fmax(STRAG_SURE * error, STRAG_WORTH);
+    const bool behind = fours >= FOURS_AHEAD && mean > -error;
+    if (fours >= FOURS_FASTER && mean < -fmax(STRAG_VERY_SURE * error, STRAG_WORTH))
         end(experiments, true, exp(mean));
     else if (slower || behind || fours >= FOURS_MOST)
         end(experiments, false, exp(mean));
@@ -344,7 +334,7 @@ double strag_experiments_add(struct strag_experiments *experiments, const double
     } else if (count == FIRST) {
         const double ratio = seconds[rival >> 1 & 1] / seconds[rival & 1];
         experiments->counts = true;
-        if (ratio > hopeless)
+        if (ratio > STRAG_HOPELESS)
             end(experiments, false, ratio);
     }
     return fmax(0, experiments->lost) - before;

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "model/platform.h"
+#include "watch/thresholds.h"
 
 #include <assert.h>
 #include <math.h>
@@ -23,9 +24,6 @@
 
 enum { LATENCY, BANDWIDTH, NUMBERS };
 enum { KINDS = 8, SAMPLES = 8, POINTS = 4, STEPS = 20, LEAP = 3 };
-
-/* Times, and numbers, that differ by less are the same. */
-static const double same = 0.05;
 
 /* A number moves by at most a factor of 10,000, as a logarithm: 100 Mbit/s are a thousandth of the
  * default. */
@@ -188,7 +186,7 @@ static bool is_surprising(const struct strag_fit *fit, const struct strag_select
                 candidate->profile)
                 modelled = seconds_of(candidate->profile, kind);
         }
-        if (!(fabs(modelled / median_of(kind) - 1) <= same))
+        if (!(fabs(modelled / median_of(kind) - 1) <= STRAG_WORTH))
             return true;
     }
     return false;
@@ -280,14 +278,14 @@ static double deviation(const struct work *work, int kind, const double *factor,
 
 /* ---- The fit ---- */
 
-/* What is to be as small as it can be: deviations, their squares below what is the same, and how
+/* What is to be as small as it can be: deviations, their squares below STRAG_WORTH, and how
  * far the numbers have moved. */
 static double badness(const struct work *work, const double *factor)
 {
     const struct strag_fit *fit = work->fit;
     double sum = 0, share[NUMBERS];
     for (int k = 0; k < fit->nkinds; k++) {
-        const double off = fabs(deviation(work, k, factor, share)) / same;
+        const double off = fabs(deviation(work, k, factor, share)) / STRAG_WORTH;
         sum += work->weight[k] > 0 ? work->weight[k] * fmin(off, off * off) : 0;
     }
     for (int i = 0; i < NUMBERS; i++)
@@ -307,7 +305,7 @@ static void take_step(const struct work *work, double *factor)
     }
     for (int k = 0; k < fit->nkinds; k++) {
         const double off = deviation(work, k, factor, share);
-        const double weight = work->weight[k] / same / fmax(same, fabs(off));
+        const double weight = work->weight[k] / STRAG_WORTH / fmax(STRAG_WORTH, fabs(off));
         for (int i = 0; i < NUMBERS && weight > 0; i++) {
             side[i] += weight * share[i] * off;
             for (int j = 0; j < NUMBERS; j++)
@@ -404,7 +402,7 @@ static struct work fit_factors(struct strag_fit *fit, const struct strag_state *
         memcpy(last, factor, sizeof last);
         add_point(&work, state, factor);
         search(&work, factor);
-    } while (work.points < POINTS && change(&work, last, factor) > same / 5);
+    } while (work.points < POINTS && change(&work, last, factor) > STRAG_WORTH / 5);
     return work;
 }
 
@@ -421,7 +419,7 @@ bool strag_fit_update(struct strag_fit *fit, const struct strag_state_record *re
     const struct work work = fit_factors(fit, &state, factor);
     if (error_of(&work, began) < 0)
         return false; /* out of memory, or no plan can be priced */
-    const bool moved = change(&work, began, factor) > same;
+    const bool moved = change(&work, began, factor) > STRAG_WORTH;
     fit->next = moved ? 2 * fit->calls : UINT64_MAX;
     adopt(fit, &work, began, factor);
     if (moved)

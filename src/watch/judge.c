@@ -10,17 +10,10 @@
 #include <string.h>
 
 enum {
-    LONG = 4 << 20,          /* bytes that no latency matters for */
-    SOON = 4,                /* windows without a pause: the first ones, and after each change */
-    FIRST_EXPERIMENT = 20,   /* calls before it */
-    LONGEST_PAUSE = 1 << 24, /* calls */
+    LONG = 4 << 20,        /* bytes that no latency matters for */
+    SOON = 4,              /* windows without a pause: the first ones, and after each change */
+    FIRST_EXPERIMENT = 20, /* calls before it */
 };
-
-/* The share of the time in calls that windows take while nothing happens. */
-static const double quiet_share = STRAG_WATCH_SHARE / 2;
-
-/* Calls' time that may be spent at first. */
-static const double first_grant = 2;
 
 struct call {
     struct strag_watched_call what;
@@ -45,40 +38,14 @@ struct strag_judge {
     bool arrivals;               /* finding out is on, or examined */
     struct strag_selection *any; /* without whoever comes last, or NULL */
 
-    double scale;  /* measured seconds for a modelled one; 0: unknown */
-    bool stale;    /* the usual table is of numbers that have changed */
-    double busy;   /* seconds in calls since links were examined */
-    int soon;      /* windows that follow without a pause */
-    double call;   /* seconds of a call, in the mean of the last window on this rank */
-    double spent;  /* seconds that watching has cost so far, */
-    double window; /* ... of these for the last window alone */
+    double scale; /* measured seconds for a modelled one; 0: unknown */
+    bool stale;   /* the usual table is of numbers that have changed */
+    double busy;  /* seconds in calls since links were examined */
+    int soon;     /* windows that follow without a pause */
+    struct strag_budget budget;
     struct strag_watch_summary summary;
     char log[768];
 };
-
-/* ---- What watching may cost ---- */
-
-/* Who says how long windows are has them all judged, and what follows from it is not put off.
- * @return seconds that may still be spent; below 0: a pause is due */
-static double left(const struct strag_judge *judge)
-{
-    if (judge->options.same_window)
-        return INFINITY;
-    return first_grant * judge->call + STRAG_WATCH_SHARE * judge->summary.seconds - judge->spent;
-}
-
-void strag_judge_spent(struct strag_judge *judge, double seconds)
-{
-    judge->spent += seconds;
-    judge->window = seconds;
-}
-
-/* Calls that take so long that seconds are a share of them. */
-static int calls_for(const struct strag_judge *judge, double seconds, double share)
-{
-    const double calls = seconds > 0 && judge->call > 0 ? seconds / share / judge->call : 0;
-    return calls < LONGEST_PAUSE ? (int)calls : LONGEST_PAUSE;
-}
 
 /* ---- Modelled times ---- */
 
@@ -191,6 +158,7 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
         strag_judge_free(judge);
         return NULL;
     }
+    judge->budget.unlimited = options->same_window;
     judge->state = *state;
     judge->usual = *usual;
     judge->stale =
@@ -231,8 +199,8 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
                           : goes_ahead(call->algorithm) ? judge->acted.rank
                                                         : -1;
     summary->calls++;
-    summary->seconds += seconds < 0 ? judge->call : seconds;
-    judge->busy += seconds < 0 ? judge->call : seconds;
+    strag_budget_add_call(&judge->budget, seconds);
+    judge->busy += seconds < 0 ? judge->budget.call : seconds;
     if (straggler >= 0 && outside && summary->ahead_from == 0)
         summary->ahead_from = summary->calls;
     if (seconds < 0 || judge->filled == STRAG_WINDOW_CALLS)
@@ -346,7 +314,7 @@ static void act(struct strag_judge *judge, const struct strag_verdict *verdict,
     bool ahead = false;
     state.nstragglers = 0;
     if (verdict->rank >= 0) {
-        if (!(judge->scale > 0) || left(judge) < 0)
+        if (!(judge->scale > 0) || strag_budget_left(&judge->budget) < 0)
             return; /* try again after the next window */
         state.nstragglers = 1;
         state.straggler = (struct strag_straggler){verdict->rank, verdict->delay / judge->scale};
@@ -412,7 +380,8 @@ static bool look_for_the_last(struct strag_judge *judge)
     } else if (judge->any) {
         look = strag_dynamic_window(judge->dynamic, calls, count, judge->scale,
                                     judge->scale * judge->price);
-    } else if ((look || judge->options.dynamic == STRAG_DYNAMIC_ALWAYS) && left(judge) >= 0) {
+    } else if ((look || judge->options.dynamic == STRAG_DYNAMIC_ALWAYS) &&
+               strag_budget_left(&judge->budget) >= 0) {
         make_any(judge);
         strag_dynamic_table(judge->dynamic, judge->any);
     }
@@ -433,7 +402,8 @@ static void examine_links(struct strag_judge *judge, const struct strag_link_sam
     if (!slowdown)
         return;
     judgement->probe = strag_slowdown_window(slowdown, judge->arrivals ? NULL : links, judge->busy);
-    if (judgement->probe > 0 && left(judge) < strag_slowdown_price(slowdown)) {
+    if (judgement->probe > 0 &&
+        strag_budget_left(&judge->budget) < strag_slowdown_price(slowdown)) {
         strag_slowdown_skip(slowdown);
         judgement->probe = 0;
     }
@@ -516,7 +486,7 @@ static bool make_usual(struct strag_judge *judge)
     struct strag_state_record state = judge->state;
     if (judge->is_ahead)
         state.nstragglers = 0;
-    if (judge->stale && left(judge) >= 0) {
+    if (judge->stale && strag_budget_left(&judge->budget) >= 0) {
         struct strag_judge_table made = {.selection = NULL};
         judge->options.make(judge->options.context, &state, model_of(judge), &made);
         strag_selection_free(judge->usual.selection);
@@ -558,7 +528,8 @@ static bool end_experiment(struct strag_judge *judge, const struct strag_call_sa
         if (!ran_as_ordered(judge, c))
             strag_experiments_stop(judge->options.experiments);
     }
-    judge->spent += strag_experiments_add(judge->options.experiments, seconds, judge->filled);
+    strag_budget_add_loss(
+        &judge->budget, strag_experiments_add(judge->options.experiments, seconds, judge->filled));
     const char *log = strag_experiments_log(judge->options.experiments);
     if (log[0])
         snprintf(judge->log, sizeof judge->log, "%s", log);
@@ -603,8 +574,8 @@ static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgeme
         .table = &judge->usual.table,
         .bytes = call.bytes,
         .operation = call.operation,
-        .call = judge->call,
-        .left = left(judge),
+        .call = judge->budget.call,
+        .left = strag_budget_left(&judge->budget),
     };
     return strag_experiments_next(experiments, &inputs, &judgement->next);
 }
@@ -625,10 +596,8 @@ static void order_next(struct strag_judge *judge, struct strag_judgement *judgem
     if (judgement->look || judgement->probe || judgement->change != STRAG_CHANGE_NOTHING)
         judge->soon = SOON;
     next->calls = calls < most && !judgement->look ? calls : most;
-    next->pause = judge->soon > 0 ? 0 : calls_for(judge, judge->window, quiet_share);
+    next->pause = strag_budget_pause(&judge->budget, judge->soon > 0);
     judge->soon -= judge->soon > 0;
-    const int due = calls_for(judge, -left(judge), STRAG_WATCH_SHARE);
-    next->pause = due > next->pause ? due : next->pause;
 }
 
 /* ---- The judgement ---- */
@@ -653,7 +622,7 @@ struct strag_judgement strag_judge_window(struct strag_judge *judge,
     struct strag_judgement judgement = {.look = verdict.look};
     judge->log[0] = '\0';
     if (judge->filled > 0)
-        judge->call = judge->own / judge->filled;
+        judge->budget.call = judge->own / judge->filled;
     find_scale(judge);
     stragglers(judge, &verdict, &judgement);
     judgement.look = look_for_the_last(judge) || judgement.look;
@@ -667,6 +636,11 @@ struct strag_judgement strag_judge_window(struct strag_judge *judge,
     judge->filled = 0;
     judge->own = 0;
     return judgement;
+}
+
+void strag_judge_spent(struct strag_judge *judge, double seconds)
+{
+    strag_budget_add_window(&judge->budget, seconds);
 }
 
 const struct strag_state_record *strag_judge_state(const struct strag_judge *judge)
@@ -687,6 +661,7 @@ const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *
 const struct strag_watch_summary *strag_judge_summary(struct strag_judge *judge)
 {
     struct strag_watch_summary *summary = &judge->summary;
+    summary->seconds = judge->budget.calls;
     summary->observed = strag_observer_report(judge->observer);
     summary->world = summary->observed.rank < 0
                          ? -1

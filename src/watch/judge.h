@@ -12,10 +12,7 @@
  * matters, a delay is scaled: divided by the ratio of the calls' measured time to the modelled one,
  * both without the straggler.
  *
- * All that this costs, while others wait for rank 0 or run what is slower, is measured, and
- * together it may take STRAG_WATCH_SHARE of the time in calls, and the time of two calls at first.
- * What takes longer is paid for by a longer pause before the next window. While nothing happens
- * windows take half of the share: the rest is for when something does.
+ * What all of this may cost says the budget (budget.h).
  *
  * No clock and no messages: one rank judges for all.
  */
@@ -23,15 +20,14 @@
 #define STRAG_JUDGE_H
 
 #include "model/select.h"
+#include "watch/budget.h"
 #include "watch/dynamic.h"
 #include "watch/experiment.h"
 #include "watch/fit.h"
 #include "watch/slowdown.h"
 #include "watch/summary.h"
 
-/* The part of the time in calls that watching may cost, and the first windows' calls: they double.
- */
-#define STRAG_WATCH_SHARE (1.0 / 500)
+/* The first windows' calls: they double. */
 enum { STRAG_FIRST_WINDOW = 2 };
 
 /* Algorithms by size, and the selection they are from (may be NULL), which the structure owns. */

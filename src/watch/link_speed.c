@@ -3,6 +3,7 @@
 
 #include "base/c_locale.h"
 #include "base/text.h"
+#include "watch/thresholds.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -125,9 +126,6 @@ double strag_link_speed_usual(double *speeds, int count)
 
 /* ---- Several hosts ---- */
 
-/* Smaller differences from the usual speed do not count. */
-static const double least_factor = 1.05;
-
 static double uplink(const struct strag_topology *topology, int rank)
 {
     return topology->nodes[topology->host_node[rank]].uplink;
@@ -149,7 +147,7 @@ void strag_link_speed_compare(const struct strag_topology *topology,
     for (int leaf = 0, node = -1; leaf < topology->n; leaf++) {
         int rank = topology->leaf_rank[leaf];
         double speed = ranks[rank].link_speed;
-        if (topology->host_node[rank] != node && speed > 0 && usual > least_factor * speed)
+        if (topology->host_node[rank] != node && speed > 0 && usual > STRAG_SLOW * speed)
             strag_state_add_slow(state, rank, usual / speed);
         node = topology->host_node[rank];
     }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/loss.h"
 
+#include "watch/thresholds.h"
+
 #include "base/text.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A loss counts above this part of the call's own time. */
-static const double least = 0.1;
 
 /* What is found while calls are looked at. */
 struct search {
@@ -66,7 +65,7 @@ static double look_at(struct search *search, int call, struct strag_loss *loss)
     const double latest = sorted[ranks - 1];
     const double wait = latest - sorted[(ranks - 1) / 2], alone = latest - sorted[ranks - 2];
     find_durations(search, call);
-    const bool counts = wait > least * sorted[0];
+    const bool counts = wait > STRAG_LATE * sorted[0];
     loss->own += sorted[0];
     loss->seconds += sorted[ranks / 2];
     search->last[call] = last;

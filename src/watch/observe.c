@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "watch/often.h"
+#include "watch/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,20 +18,9 @@ enum {
     ANY = -2,                        /* whichever rank */
     RECENT = 4 * STRAG_WINDOW_CALLS, /* calls that name a straggler, */
     LATEST = RECENT / 2,             /* ... and those that show that it is late no more */
-    ALL_OF = 8,                      /* calls of which a straggler is last in all, */
-    THEN_MISSES = 4,                 /* ... and then in all but one of this many */
     REMEMBERED = 512,                /* calls whose last rank and delay are kept for the report */
     FORGET = 64,                     /* windows after which a refuted suspicion may come up again */
 };
-
-/* A refuted rank is suspected again if it seems late by this factor more. */
-static const double more = 1.5;
-
-/* A straggler that is last in a smaller share of the latest calls is none any more. */
-static const double share_off = 0.25;
-
-/* A rank counts as last in a call if it is late by more than this part of the call's time. */
-static const double least_delay = 0.1;
 
 struct strag_observer {
     struct strag_last recent[RECENT]; /* the latest calls, the last window's at the end */
@@ -72,7 +62,7 @@ static struct strag_last find_last(const struct strag_call_sample *sample)
     if (sample->stay.least > 0 && sample->stay.least < INFINITY)
         last.seconds = sample->stay.least;
     last.delay = (float)strag_call_sample_delay(sample);
-    if (last.seconds > 0 && (double)last.delay > least_delay * (double)last.seconds)
+    if (last.seconds > 0 && (double)last.delay > STRAG_LATE * (double)last.seconds)
         last.rank = of->rank;
     return last;
 }
@@ -177,9 +167,11 @@ static int find_straggler(const struct strag_observer *observer)
     const struct count close = count_points(recent, known, true);
     const struct count late = count_points(recent + known - latest, latest, true);
     int now = observer->verdict.rank;
-    if (now != NONE && points_of(recent + known - latest, latest, now) < share_off * late.calls)
+    if (now != NONE &&
+        points_of(recent + known - latest, latest, now) < STRAG_STILL_LATE * late.calls)
         now = NONE;
-    if (close.calls >= ALL_OF && THEN_MISSES * (close.calls - close.points) <= close.calls - ALL_OF)
+    if (close.calls >= STRAG_ALL_OF &&
+        STRAG_THEN_MISSES * (close.calls - close.points) <= close.calls - STRAG_ALL_OF)
         now = close.most;
     return now;
 }
@@ -201,14 +193,14 @@ static bool suspects(struct strag_observer *observer)
     if (++observer->refuted_for > FORGET)
         observer->refuted = NONE;
     if (close.calls > 0) {
-        if (observer->suspect != NONE && close.points < share_off * close.calls)
+        if (observer->suspect != NONE && close.points < STRAG_STILL_LATE * close.calls)
             refute(observer);
         return 2 * close.points > close.calls;
     }
     if (all.most == NONE || 4 * all.points < 3 * all.calls)
         return false;
     const double delay = relative_delay(observer, all.most);
-    if (all.most == observer->refuted && delay <= more * observer->refuted_was)
+    if (all.most == observer->refuted && delay <= STRAG_STRONGER * observer->refuted_was)
         return false;
     observer->suspect = all.most;
     observer->suspected = delay;

@@ -1,37 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/slowdown.h"
 
+#include "watch/thresholds.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Thresholds ---- */
-
-/* A host's factor counts from here on. Plans for a slow host take a few percent more traffic, and
- * gain nothing below. */
-static const double least = 1.1;
-
-/* But its excess over 1 is this many times the scatter of fast links' rates: on a machine that
- * others use, too, the slowest of many hosts seems to be slow by chance. */
-static const double sure = 4;
-
-/* What is left of a probe's scatter after another one. That of few hosts is itself uncertain. */
-static const double kept = 0.9;
-
 /* What a probe may take of the time in calls since the last one, and its messages on a fast link in
- * seconds. Now and then there is one without a reason, since with some plans (weighted, optcc)
- * messages never wait, and meters measure nothing. With a suspicion, or to confirm what a probe has
- * found, messages are longer: what ranks wait for a processor is a smaller part of that. */
+ * seconds. */
 static const struct effort {
     double share, message;
-} usual = {0.003, 1e-3}, thorough = {0.08, 30e-3};
-
-/* A probe without a reason leaves as much as three more take for when there is one. */
-static const double reserve = 4;
-
-/* After the first change there is no other one for this many windows, and after each further one
- * for twice as long as before: a factor that wanders changes the plans 8 times in 1,000 windows. */
-static const double first_hold = 4;
+} usual = STRAG_PROBE_USUAL, thorough = STRAG_PROBE_THOROUGH;
 
 /* ---- Hosts that are slow ---- */
 
@@ -45,7 +25,7 @@ static struct strag_slow *find_slow(struct strag_slowdown *slowdown, int rank)
     return NULL;
 }
 
-/* Factors are multiples of 1/20. A host is not slow by less than the least factor.
+/* Factors are multiples of 1/20. A host is not slow by less than STRAG_SLOW.
  * @return whether there was room */
 static bool change_factor(struct strag_slowdown *slowdown, int rank, double change)
 {
@@ -57,7 +37,7 @@ static bool change_factor(struct strag_slowdown *slowdown, int rank, double chan
         *slow = (struct strag_slow){rank, 1};
     }
     slow->factor = round(20 * change * slow->factor) / 20;
-    if (slow->factor < least)
+    if (slow->factor < STRAG_SLOW)
         *slow = slowdown->slow[--slowdown->nslow];
     return true;
 }
@@ -128,7 +108,7 @@ void strag_probe_hosts_free(struct strag_probe_hosts *hosts)
 
 static bool is_suspicious(const struct strag_slowdown *slowdown)
 {
-    return slowdown->suspicion > least * slowdown->refuted;
+    return slowdown->suspicion > STRAG_SLOW * slowdown->refuted;
 }
 
 /* The rate of a fast link. @return 0: unknown */
@@ -208,7 +188,7 @@ int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_li
 
 double strag_slowdown_price(const struct strag_slowdown *slowdown)
 {
-    return (effort(slowdown) == &thorough ? 1 : reserve) * expected(slowdown);
+    return (effort(slowdown) == &thorough ? 1 : STRAG_PROBE_RESERVE) * expected(slowdown);
 }
 
 void strag_slowdown_skip(struct strag_slowdown *slowdown)
@@ -223,10 +203,11 @@ int strag_slowdown_rounds(const struct strag_slowdown *slowdown)
 
 /* ---- Probes ---- */
 
-/* From which deviation on a rate counts. */
+/* From which deviation on a rate counts. On a machine that others use, too, the slowest of many
+ * hosts seems to be slow by chance: so it is above the scatter of fast links' rates. */
 static double threshold(const struct strag_slowdown *slowdown)
 {
-    return 1000 * log(fmax(least, 1 + sure * slowdown->scatter / 1000));
+    return 1000 * log(fmax(STRAG_SLOW, 1 + STRAG_VERY_SURE * slowdown->scatter / 1000));
 }
 
 /* By how much the slowest host is below what is expected in this probe alone, or one that counts as
@@ -268,7 +249,8 @@ static bool judge(struct strag_slowdown *slowdown, const struct strag_link_sampl
     slowdown->pending = 1;
     if (slowdown->reference == STRAG_LINK_UNKNOWN)
         return false;
-    slowdown->scatter = fmax(strag_link_sample_scatter(sample), kept * slowdown->scatter);
+    slowdown->scatter =
+        fmax(strag_link_sample_scatter(sample), STRAG_SCATTER_KEPT * slowdown->scatter);
     if (strag_link_sample_below(sample, slowdown->reference - threshold(slowdown)) > 0.5)
         return false;
     if (most_now(slowdown, sample) >= threshold(slowdown))
@@ -284,7 +266,8 @@ bool strag_slowdown_probed(struct strag_slowdown *slowdown, const struct strag_l
     slowdown->rounds = 0;
     const bool changed = judge(slowdown, sample);
     if (changed) {
-        slowdown->left = slowdown->hold = fmax(2 * slowdown->hold, first_hold * slowdown->elapsed);
+        slowdown->left = slowdown->hold =
+            fmax(2 * slowdown->hold, STRAG_FIRST_HOLD * slowdown->elapsed);
         slowdown->refuted = 1;
     }
     slowdown->confirming = !changed && !slowdown->confirming && slowdown->pending > 1;

@@ -5,6 +5,7 @@
  */
 #include "cluster.h"
 #include "exhaust.h"
+#include "watch/thresholds.h"
 
 #include <math.h>
 

@@ -5,6 +5,7 @@
  */
 #include "cluster.h"
 #include "memory.h"
+#include "watch/thresholds.h"
 
 #include <math.h>
 
