@@ -14,7 +14,7 @@ enum {
     FOURS_AHEAD = 4,  /* ... has to be ahead, */
     FOURS_FASTER = 6, /* ... may be known to be faster, */
     FOURS_MOST = 16,  /* ... and nothing more is tried */
-    FIRST = 2,        /* calls that end what is STRAG_HOPELESS */
+    FIRST = 2,        /* calls that end what is STRAG_MUCH_MORE */
     FOUR = 4
 };
 
@@ -334,7 +334,7 @@ double strag_experiments_add(struct strag_experiments *experiments, const double
     } else if (count == FIRST) {
         const double ratio = seconds[rival >> 1 & 1] / seconds[rival & 1];
         experiments->counts = true;
-        if (ratio > STRAG_HOPELESS)
+        if (ratio > STRAG_MUCH_MORE)
             end(experiments, false, ratio);
     }
     return fmax(0, experiments->lost) - before;

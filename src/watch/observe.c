@@ -200,7 +200,7 @@ static bool suspects(struct strag_observer *observer)
     if (all.most == NONE || 4 * all.points < 3 * all.calls)
         return false;
     const double delay = relative_delay(observer, all.most);
-    if (all.most == observer->refuted && delay <= STRAG_STRONGER * observer->refuted_was)
+    if (all.most == observer->refuted && delay <= STRAG_MUCH_MORE * observer->refuted_was)
         return false;
     observer->suspect = all.most;
     observer->suspected = delay;

@@ -11,7 +11,8 @@
  * seconds. */
 static const struct effort {
     double share, message;
-} usual = STRAG_PROBE_USUAL, thorough = STRAG_PROBE_THOROUGH;
+} usual = {STRAG_PROBE_SHARE, STRAG_PROBE_SECONDS},
+  thorough = {STRAG_THOROUGH_SHARE, STRAG_THOROUGH_SECONDS};
 
 /* ---- Hosts that are slow ---- */
 

@@ -27,6 +27,11 @@
 #define STRAG_SURE      2.0
 #define STRAG_VERY_SURE 4.0
 
+/* Times. What is this much more is not noise: a suspicion that was refuted comes up again, and a
+ * rival that takes this long in its first call is not tried again, so that one of three times the
+ * time costs one call. */
+#define STRAG_MUCH_MORE 1.5
+
 /* ---- A late rank (observe.h; test_observe, test_judge) ---- */
 
 /* Part of a call's time. A rank that arrives later than this is late. */
@@ -37,9 +42,6 @@ enum { STRAG_ALL_OF = 8, STRAG_THEN_MISSES = 4 };
 
 /* A straggler that is last in a smaller share of the latest calls is none any more. */
 #define STRAG_STILL_LATE 0.25
-
-/* Times. A suspicion that was refuted comes up again if it is this much stronger. */
-#define STRAG_STRONGER 1.5
 
 /* ---- Another late rank in each call (dynamic.h; test_dynamic) ---- */
 
@@ -62,15 +64,11 @@ enum { STRAG_ALL_OF = 8, STRAG_THEN_MISSES = 4 };
  * messages never wait, and meters measure nothing; it leaves as much as three more take for when
  * there is a reason. With a suspicion, or to confirm what a probe has found, messages are longer:
  * what ranks wait for a processor is a smaller part of that. */
-#define STRAG_PROBE_USUAL                                                                          \
-    {                                                                                              \
-        0.003, 1e-3                                                                                \
-    }
-#define STRAG_PROBE_THOROUGH                                                                       \
-    {                                                                                              \
-        0.08, 30e-3                                                                                \
-    }
-#define STRAG_PROBE_RESERVE 4.0
+#define STRAG_PROBE_SHARE      0.003
+#define STRAG_PROBE_SECONDS    1e-3
+#define STRAG_THOROUGH_SHARE   0.08
+#define STRAG_THOROUGH_SECONDS 30e-3
+#define STRAG_PROBE_RESERVE    4.0
 
 /* What a probe's scatter counts in the next one: that of few hosts is itself uncertain. */
 #define STRAG_SCATTER_KEPT 0.9
@@ -78,11 +76,5 @@ enum { STRAG_ALL_OF = 8, STRAG_THEN_MISSES = 4 };
 /* Windows without a change after the first one; after each further one twice as many. A factor that
  * wanders so changes the plans 8 times in 1,000 windows. */
 #define STRAG_FIRST_HOLD 4.0
-
-/* ---- Another algorithm (experiment.h; test_experiment) ---- */
-
-/* Times. A rival whose first call takes this long is not tried again: noise of 30 % seldom does it,
- * and a rival of three times the time costs one call. */
-#define STRAG_HOPELESS 1.6
 
 #endif
