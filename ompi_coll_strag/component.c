@@ -20,13 +20,12 @@
 #include "settings.h"
 #include "setup.h"
 #include "shared_memory.h"
+#include "store.h"
 #include "table.h"
-#include "table_cache.h"
 #include "teardown.h"
 #include "texts.h"
 #include "transport_pml.h"
 #include "ucp/ucp.h"
-#include "winners.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,8 +189,7 @@ static int component_close(void)
     coll_strag_heritage_close();
     coll_strag_given_close();
     coll_strag_parts_close();
-    coll_strag_table_cache_free();
-    coll_strag_winners_free();
+    coll_strag_store_free();
     coll_strag_shared_memory_close();
     coll_strag_spaces_free();
     coll_strag_layout_free();

@@ -72,11 +72,9 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/stuck_news.c ompi_coll_strag/stuck_news.h \
 	ompi_coll_strag/stuck_say.c ompi_coll_strag/stuck_say.h \
 	ompi_coll_strag/table.c ompi_coll_strag/table.h \
-	ompi_coll_strag/table_cache.c ompi_coll_strag/table_cache.h \
 	ompi_coll_strag/teardown.c ompi_coll_strag/teardown.h \
 	ompi_coll_strag/texts.c ompi_coll_strag/texts.h \
-	ompi_coll_strag/machine_key.c ompi_coll_strag/machine_key.h \
-	ompi_coll_strag/winners.c ompi_coll_strag/winners.h \
+	ompi_coll_strag/store.c ompi_coll_strag/store.h \
 	ompi_coll_strag/transport.c ompi_coll_strag/transport.h \
 	ompi_coll_strag/transport_pml.c ompi_coll_strag/transport_pml.h \
 	ompi_coll_strag/ucp/ucp.h \

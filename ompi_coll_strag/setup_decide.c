@@ -8,8 +8,8 @@
 #include "save.h"
 #include "segments.h"
 #include "state.h"
+#include "store.h"
 #include "table.h"
-#include "table_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -25,9 +25,9 @@
 
 #include "exchange.h"
 #include "log.h"
+#include "store.h"
 #include "transport.h"
 #include "update.h"
-#include "winners.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -312,8 +312,8 @@ static void judge(struct coll_strag_watch *watch, struct coll_strag_update *upda
     update->next.rival = coll_strag_algorithm_pack(judgement.next.rival);
     fill_in(watch, judgement.change, update);
     if (judgement.found)
-        coll_strag_winners_keep(&watch->options.inputs, watch->options.decision,
-                                watch->experiments);
+        coll_strag_keep_findings(&watch->options.inputs, watch->options.decision,
+                                 watch->experiments);
 }
 
 static int decide(struct coll_strag_watch *watch, enum strag_change *change)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch_make.h"
 
+#include "store.h"
 #include "transport.h"
-#include "winners.h"
 
 #include <stdlib.h>
 
@@ -59,7 +59,7 @@ static bool make_learning(struct coll_strag_watch *watch)
     watch->experiments = strag_experiments_create(least_of_all(options->decision),
                                                   (uint64_t)(1e9 * coll_strag_seconds()));
     if (watch->experiments)
-        coll_strag_winners_use(&options->inputs, options->decision, watch->experiments);
+        coll_strag_use_findings(&options->inputs, options->decision, watch->experiments);
     return NULL != watch->experiments;
 }
 
