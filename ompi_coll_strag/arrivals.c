@@ -59,7 +59,7 @@ _Static_assert(sizeof(struct coll_strag_arrivals) <= 1024,
 
 /* ---- Messages ---- */
 
-/* @return whether all messages are sent; an error is noted */
+/* @return whether all messages are sent; an error is recorded */
 static bool all_sent(struct coll_strag_arrivals *arrivals)
 {
     bool all = true;

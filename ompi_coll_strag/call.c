@@ -144,14 +144,14 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
                               : status;
 }
 
-/* Where a call's operations are noted. A communicator's persistent calls may be under way at the
+/* Where a call's operations are recorded. A communicator's persistent calls may be under way at the
  * same time, and are not. @return NULL: nowhere */
 static inline struct strag_trace *find_trace(const struct coll_strag_call *call)
 {
     const struct coll_strag_ledger *ledger = call->module->ledger;
     if (__builtin_expect(!ledger, 1) || !ledger->trace || call->kind == COLL_STRAG_PERSISTENT)
         return NULL;
-    ledger->trace->call = call->noted;
+    ledger->trace->call = call->recorded;
     ledger->trace->size = call->size;
     return ledger->trace;
 }
@@ -389,7 +389,7 @@ static inline void note_choice(struct coll_strag_call *call, int code)
     if (module->ledger) {
         if (code == OMPI_SUCCESS) /* else nothing was chosen */
             module->ledger->outcome = coll_strag_outcome(&call->choice);
-        call->noted = module->ledger->number;
+        call->recorded = module->ledger->number;
     }
     if (code == OMPI_SUCCESS && coll_strag_logging)
         coll_strag_explain_choice(call->comm, &module->explained, &module->decision,

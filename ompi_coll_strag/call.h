@@ -32,7 +32,7 @@ struct coll_strag_call {
     bool from_table;                   /* the model did */
     struct coll_strag_without without; /* the rank that is not waited for */
     uint64_t number;                   /* of the communicator's calls, or of a request's starts */
-    uint32_t noted;                    /* its number in the ledger, if there is one */
+    uint32_t recorded;                    /* its number in the ledger, if there is one */
 };
 
 /* What carries one call at a time: the communicator's own, or a persistent request's. */
@@ -144,7 +144,7 @@ int coll_strag_run_to_end(const struct coll_strag_call *call,
 int coll_strag_find_engine(const struct coll_strag_call *call, struct coll_strag_plans *plans,
                            int root, struct strag_engine **engine);
 
-/** A nonblocking call that is noted is over. @param start  seconds: when it began to run */
+/** A nonblocking call that is recorded is over. @param start  seconds: when it began to run */
 void coll_strag_call_traced(const struct coll_strag_call *call, double start);
 
 /** Let the previous component run it, blocking, on copies of what is in a device's memory. */

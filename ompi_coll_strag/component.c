@@ -11,7 +11,7 @@
 #include "log.h"
 #include "model.h"
 #include "module.h"
-#include "noted.h"
+#include "recorded.h"
 #include "place.h"
 #include "rank_info.h"
 #include "reducer.h"
@@ -161,7 +161,7 @@ static int component_open(void)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
     bool alone;
-    coll_strag_ledger_open(&coll_strag_noted_ways);
+    coll_strag_ledger_open(&coll_strag_recorded_ways);
     coll_strag_log_open(settings->verbose);
     coll_strag_settings_read();
     coll_strag_device_prepare();

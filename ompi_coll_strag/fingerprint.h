@@ -19,7 +19,7 @@ struct coll_strag_fingerprint {
     int32_t pinned;
     int32_t has_layout_or_rules;
     int32_t reproducible; /* enum strag_reproducible */
-    int32_t noting;       /* calls are noted: COLL_STRAG_NOTES_... */
+    int32_t noting;       /* calls are recorded: COLL_STRAG_NOTES_... */
     uint64_t minimum, watch_from;
 };
 
@@ -36,7 +36,7 @@ void coll_strag_fingerprint_free(void);
 void coll_strag_fingerprint_find(ompi_communicator_t *comm, int rank,
                                  struct coll_strag_fingerprint *fingerprint);
 
-/** What does a communicator's rank 0 want calls to be noted for? @return COLL_STRAG_NOTES_...; 0:
+/** What does a communicator's rank 0 want calls to be recorded for? @return COLL_STRAG_NOTES_...; 0:
  * nothing, or this process cannot */
 int coll_strag_fingerprint_notes(ompi_communicator_t *comm);
 

@@ -37,9 +37,9 @@ static double job_start; /* when MPI_Init opened the component */
 
 static const struct coll_strag_ways *ways;
 
-void coll_strag_ledger_open(const struct coll_strag_ways *noted)
+void coll_strag_ledger_open(const struct coll_strag_ways *recorded)
 {
-    ways = noted;
+    ways = recorded;
     job_start = coll_strag_seconds();
 }
 

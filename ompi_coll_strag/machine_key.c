@@ -42,9 +42,9 @@ bool coll_strag_machine_key_make(const struct coll_strag_table_inputs *inputs,
     key->machine.reproducible = decision->reproducible;
     key->machine.shared = inputs->shared;
     key->machine.all_shared = inputs->all_shared;
-    key->machine.processors = inputs->crowd.processors;
+    key->machine.processors = inputs->oversubscribed.processors;
     key->machine.transport = inputs->transport;
-    key->machine.window = inputs->crowd.window;
+    key->machine.window = inputs->oversubscribed.window;
     copy_state(&decision->state, &key->machine.state);
     void *packed = NULL;
     if (inputs->topology && !key->borrowed &&

@@ -9,7 +9,7 @@
 struct coll_strag_machine_key {
     struct coll_strag_machine {
         int32_t n, ports, reproducible, shared, all_shared, processors, transport;
-        uint64_t window; /* as in struct strag_crowd, and processors, too */
+        uint64_t window; /* as in struct strag_oversubscribed, and processors, too */
         struct strag_state_record state;
     } machine;
     const void *topology; /* packed; NULL: none */

@@ -112,7 +112,7 @@ static inline void coll_strag_stuck_end(struct coll_strag_stuck *stuck)
  *
  * @param comm            its ranks make the calls
  * @param shm, transport  what the calls' messages go over; the first may point to NULL
- * @param failure         this rank's, of which others are told; another one's is noted there
+ * @param failure         this rank's, of which others are told; another one's is recorded there
  * @param id              the same on all ranks: 0 for the communicator's own calls, from 1 on for a
  *                        persistent request's
  */

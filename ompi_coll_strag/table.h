@@ -23,7 +23,7 @@ struct coll_strag_table_inputs {
     int pinned;               /* what is asked for: index in strag_algorithms, or COLL_STRAG_AUTO */
     bool shared;              /* messages within hosts go through shared memory, */
     bool all_shared;          /* and so do all of them */
-    struct strag_crowd crowd; /* in which case they may share processors; else n is 0 */
+    struct strag_oversubscribed oversubscribed; /* in which case they may share processors; else n is 0 */
     struct strag_sourced_model model;
     int transport; /* enum coll_strag_transport_kind: of messages between hosts */
 };

@@ -98,9 +98,9 @@ static bool is_modelled(const struct coll_strag_watch_options *options)
     const struct coll_strag_table_inputs *inputs = &options->inputs;
     const enum strag_origin origin = inputs->model.origin[STRAG_MODEL_LOCAL_ALPHA];
     const bool told = origin == STRAG_FROM_USER || origin == STRAG_FROM_FILE;
-    const struct strag_crowd *crowd = &inputs->crowd;
+    const struct strag_oversubscribed *oversubscribed = &inputs->oversubscribed;
     return !options->alone || told || !opal_progress_yield_when_idle ||
-           crowd->n <= crowd->processors;
+           oversubscribed->n <= oversubscribed->processors;
 }
 
 /* Rank 0's part. */

@@ -74,7 +74,7 @@ def take_arrivals(cases, names, table):
 
 
 def take_settled(cases, row):
-    """A size whose contenders nothing is told to."""
+    """A size in a scenario without configuration."""
     case = Case(row["size"], row["size"])
     case.take(CHOICE, row["tuned"], row["auto"])
     if not row["which"].startswith("strag"):

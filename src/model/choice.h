@@ -7,7 +7,7 @@
 #ifndef STRAG_CHOICE_H
 #define STRAG_CHOICE_H
 
-#include "model/crowd.h"
+#include "model/oversubscribed.h"
 #include "model/rules.h"
 #include "model/select.h"
 
@@ -30,13 +30,13 @@ struct strag_circumstances {
     struct strag_select_options options;  /* without `only` */
     const struct strag_algorithm *pinned; /* runs at every size; NULL: none does */
     const struct strag_rules *rules;      /* NULL: none; a pinned algorithm goes before them */
-    struct strag_crowd crowd;             /* where ranks that wait give their processors away, and
+    struct strag_oversubscribed oversubscribed;             /* where ranks that wait give their processors away, and
                                              all share memory; else n is 0 */
 };
 
 enum strag_choice_ground {
     STRAG_BY_MODEL,
-    STRAG_BY_CROWD, /* ranks share processors (model/crowd.h) */
+    STRAG_BY_OVERSUBSCRIBED, /* ranks share processors (model/oversubscribed.h) */
     STRAG_BY_RULE,
     STRAG_BY_PIN,
     STRAG_BY_NOTHING, /* nothing that is wanted can be planned: the previous component runs all */

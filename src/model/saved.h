@@ -14,7 +14,7 @@
  *     short-plans: true           # and those that take long to plan
  *     reproducible: no            # or mapping, ranks
  *     shared-memory: all          # messages that go through it: none, hosts (within hosts), all
- *     crowd: {ranks: 4, processors: 2, window: 524288}   # where ranks share processors
+ *     oversubscribed: {ranks: 4, processors: 2, window: 524288}   # where ranks share processors
  *     straggler: {rank: 3, delay: 200}                   # us
  *     slow: [{rank: 2, factor: 1.7}]
  *     pinned: ring

@@ -57,7 +57,7 @@ struct strag_traffic {
     int receivers;                     /* whose messages are looked at */
     int rank;                          /* whose operations are being visited */
     bool failed;                       /* out of memory for messages */
-    bool counts_only;                  /* operations are counted, and no messages noted */
+    bool counts_only;                  /* operations are counted, and no messages recorded */
     int first_seen;                    /* the lowest round of an operation that was counted */
     int64_t visited, visited_most;     /* operations; where there are more, it is given up */
     double pace, local_pace; /* seconds per byte between hosts, and within one, by the model */

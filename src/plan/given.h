@@ -86,7 +86,7 @@ struct strag_given_head *strag_given_head(struct strag_given *given);
  * @return NULL: out of memory */
 int64_t *strag_given_numerators(struct strag_given *given, int64_t denominator);
 
-/** The stage of a name, noted if it is new. @return -1: there are too many, or it is too long */
+/** The stage of a name, recorded if it is new. @return -1: there are too many, or it is too long */
 int strag_given_stage(struct strag_given *given, const char *name);
 
 /** Ranks first, first + step, ..; loops follow. @return false: out of memory */

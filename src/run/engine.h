@@ -69,7 +69,7 @@ struct strag_call {
 
     struct strag_transport *transport;
     struct strag_reducer *reducer;
-    struct strag_trace *trace; /* where operations are noted; NULL: nowhere */
+    struct strag_trace *trace; /* where operations are recorded; NULL: nowhere */
 };
 
 /**

@@ -49,7 +49,7 @@ struct strag_agreement {
      * order ranks are added. */
     void (*add)(void *context, void *value, const void *other);
 
-    /* Does this neighbour take part? If not, that is noted in `value`, this rank's, and nothing is
+    /* Does this neighbour take part? If not, that is recorded in `value`, this rank's, and nothing is
      * sent to it or received from it: a rank whose parent does not take part is the root of those
      * below it. NULL: all do. Called once for each neighbour. */
     bool (*takes_part)(void *context, void *value, int neighbour);

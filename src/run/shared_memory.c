@@ -427,7 +427,7 @@ static bool scan(struct strag_shm *shm, struct strag_shm_queue *queue, try_fn *t
 static bool drop_old_of(struct strag_shm *shm, struct strag_shm_peer *peer)
 {
     const uint64_t given_up =
-        atomic_load_explicit(&shm->desk.status->given_up, memory_order_relaxed);
+        atomic_load_explicit(&shm->mailbox.status->given_up, memory_order_relaxed);
     const bool is_over =
         atomic_load_explicit(&peer->status->begun, memory_order_acquire) > given_up;
     const bool found = next_message(shm, peer) != NULL;
@@ -605,7 +605,7 @@ void strag_shm_abandon(struct strag_shm *shm)
 {
     strag_shm_publish_wait(shm, 0);
     shm->has_stale = true;
-    atomic_store_explicit(&shm->desk.status->given_up, shm->call, memory_order_relaxed);
+    atomic_store_explicit(&shm->mailbox.status->given_up, shm->call, memory_order_relaxed);
     strag_shm_publish_call(shm, shm->call + 1);
 }
 

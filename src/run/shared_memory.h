@@ -4,7 +4,7 @@
  * of the process around it is a struct strag_shm_host.
  *
  *     shared_memory_layout.h    what is in the memory: an arena for each process, and in it, for
- *                               each of its communicators, a desk; channels, cells, slots
+ *                               each of its communicators, a mailbox; channels, cells, slots
  *     shared_memory_limits.c    how much memory that may be, and what is made of it
  *     shared_memory_arena.c     making a process's arena, a System V segment; attaching others'
  *     shared_memory_room.c      room for messages: slots and rings, and how they come back
@@ -72,12 +72,12 @@ struct strag_shm_host {
 /* What a rank tells all others when a communicator is set up: plain bytes. */
 struct strag_shm_info {
     uint64_t arena_key;     /* at the beginning of its arena; random */
-    uint64_t desk_key;      /* at the beginning of its desk */
+    uint64_t mailbox_key;      /* at the beginning of its mailbox */
     uint64_t processor_set; /* hash of the processors that it may run on */
     int32_t processors;     /* how many these are; 0: unknown */
     int32_t segment;        /* the arena's number among the IPC namespace's */
     uint32_t bytes;         /* of the arena */
-    uint32_t desk;          /* offset in the arena, in lines */
+    uint32_t mailbox;          /* offset in the arena, in lines */
     uint32_t slot;          /* bytes of a slot */
     int32_t yields;         /* of its host structure */
     int32_t note;           /* the caller's */

@@ -89,13 +89,13 @@ static bool make_lists(struct strag_shm_process *process)
     const struct strag_shm_size *size = &process->arena.size;
     const unsigned large = size->large + size->reserve;
     struct strag_shm_rotation *rotation = &process->rotation;
-    process->desk_map = calloc(size->desks / STRAG_SHM_DESK_UNIT, 1);
+    process->mailbox_map = calloc(size->mailboxes / STRAG_SHM_MAILBOX_UNIT, 1);
     process->free_small = malloc(size->small * sizeof *process->free_small + 1);
     process->free_reserve = malloc(size->reserve * sizeof *process->free_reserve + 1);
     rotation->slots = malloc(size->large * sizeof *rotation->slots + 1);
     process->uses = calloc(size->small + large, sizeof *process->uses);
     process->users = calloc((size_t)size->rings + 1, sizeof *process->users);
-    if (!process->desk_map || !process->free_small || !process->free_reserve || !rotation->slots ||
+    if (!process->mailbox_map || !process->free_small || !process->free_reserve || !rotation->slots ||
         !process->uses || !process->users)
         return false;
     process->nfree_small = size->small;
@@ -153,13 +153,13 @@ void strag_shm_arena_drop(struct strag_shm_process *process)
         shmdt(process->arena.base);
         process->mapped -= process->arena.size.bytes;
     }
-    free(process->desk_map);
+    free(process->mailbox_map);
     free(process->free_small);
     free(process->free_reserve);
     free(process->rotation.slots);
     free(process->uses);
     free(process->users);
-    process->desk_map = NULL;
+    process->mailbox_map = NULL;
     process->free_small = process->free_reserve = process->uses = NULL;
     process->rotation = (struct strag_shm_rotation){NULL, 0, 0, 0};
     process->users = NULL;

@@ -6,9 +6,9 @@
  * others on its host read. So what a process may take of memory can be said beforehand, and a
  * second communicator of the same ranks maps nothing new.
  *
- *     arena    header | rings | desks | small slots | slots
+ *     arena    header | rings | mailboxes | small slots | slots
  *
- *     desk     of one rank in one communicator: its status; where its channel to each other rank of
+ *     mailbox     of one rank in one communicator: its status; where its channel to each other rank of
  *              the host is; how far it has taken what each of them sent; and a ring of its own
  *     ring     CELLS cells. A cell announces a message. Up to INLINE bytes are in the cell itself,
  *              so that a short message is one cache line; longer ones are in a slot, where the
@@ -20,7 +20,7 @@
  * been taken. So that nobody takes what is another channel's, every assignment of a ring has a
  * number of its own, and a cell is valid when its tag is that number and the next message's:
  *
- *     rank 0's desk                      ring 5                       rank 1's desk
+ *     rank 0's mailbox                      ring 5                       rank 1's mailbox
  *     channel to 1: (17, ring 5)   -->   cell 1: 17, message 9        taken from 0: 8
  *     channel to 2: none                 cell 2: 17, message 10
  *
@@ -53,8 +53,8 @@
  * call, or if the receiver has given up a call and has not waited in a later one since: it may
  * never come back.
  *
- * Leaving. Others may read a rank's desk until they leave the communicator themselves. So its
- * memory is used again only when all have said that they left: begun is LEFT, or the desk's key has
+ * Leaving. Others may read a rank's mailbox until they leave the communicator themselves. So its
+ * memory is used again only when all have said that they left: begun is LEFT, or the mailbox's key has
  * changed.
  */
 #ifndef STRAG_SHARED_MEMORY_LAYOUT_H
@@ -74,7 +74,7 @@ enum {
     STRAG_SHM_LONGEST = 32768, /* most bytes of a slot */
     STRAG_SHM_SHARED = 8, /* messages that a sender remembers, since others may want the same */
     STRAG_SHM_NO_SLOT = 0xffff, /* the message is in its cell */
-    STRAG_SHM_DESK_UNIT = 128,  /* bytes: desks begin at multiples of this */
+    STRAG_SHM_MAILBOX_UNIT = 128,  /* bytes: mailboxes begin at multiples of this */
     STRAG_SHM_OPEN_LISTS = 256, /* of arenas by key */
     STRAG_SHM_ENTERED = 2,      /* calls of which a rank says what they are */
     STRAG_SHM_SAMPLES = 15,     /* messages whose median tells what it costs to write them */
@@ -99,7 +99,7 @@ struct strag_shm_ring {
     _Alignas(2 * STRAG_SHM_LINE) struct strag_shm_cell cells[STRAG_SHM_CELLS];
 };
 
-/* The beginning of a desk. Behind it are a ring, [n] entries of struct strag_shm_desk's `entries`,
+/* The beginning of a mailbox. Behind it are a ring, [n] entries of struct strag_shm_mailbox's `entries`,
  * and [n] of its `taken`. */
 struct strag_shm_rank_status {
     _Atomic uint64_t key;
@@ -130,18 +130,18 @@ struct strag_shm_rank_status {
         _Atomic uint64_t ran, number, claims, said; /* as in struct strag_shm_wait */
         _Atomic uint64_t claims_why, said_why;      /* as in strag_shm_tells_why: calls */
     } waiting;
-    unsigned char more_padding[3 * STRAG_SHM_LINE - 96]; /* to a desk's unit */
+    unsigned char more_padding[3 * STRAG_SHM_LINE - 96]; /* to a mailbox's unit */
 };
-_Static_assert(sizeof(struct strag_shm_rank_status) == 2 * STRAG_SHM_DESK_UNIT,
-               "as desks are aligned");
+_Static_assert(sizeof(struct strag_shm_rank_status) == 2 * STRAG_SHM_MAILBOX_UNIT,
+               "as mailboxes are aligned");
 
 #define STRAG_SHM_LEFT UINT64_MAX /* `begun`: it has left the communicator */
 
 /* How much of an arena is what; the same order as there. It is in the header, too. */
 struct strag_shm_size {
     uint32_t bytes;   /* in all */
-    uint32_t rings;   /* number, beside those in desks */
-    uint32_t desks;   /* bytes */
+    uint32_t rings;   /* number, beside those in mailboxes */
+    uint32_t mailboxes;   /* bytes */
     uint32_t small;   /* number of small slots */
     uint32_t large;   /* number of others, but for those in reserve */
     uint32_t reserve; /* number of these, and the most communicators */
@@ -160,12 +160,12 @@ struct strag_shm_header {
 struct strag_shm_arena {
     char *base;
     struct strag_shm_ring *rings;
-    char *desks, *small, *large;
+    char *mailboxes, *small, *large;
     struct strag_shm_size size;
 };
 
-/* A desk's parts, here or in another process's arena. */
-struct strag_shm_desk {
+/* A mailbox's parts, here or in another process's arena. */
+struct strag_shm_mailbox {
     struct strag_shm_rank_status *status;
     struct strag_shm_ring *ring;
     _Atomic uint64_t
@@ -218,8 +218,8 @@ struct strag_shm_process {
     uint64_t key;
     int segment;             /* its number */
     size_t may_map, mapped;  /* bytes of addresses, in all arenas */
-    unsigned char *desk_map; /* [units of desks]: is it used? */
-    uint64_t desks_made;
+    unsigned char *mailbox_map; /* [units of mailboxes]: is it used? */
+    uint64_t mailboxes_made;
     int communicators;
     int holds;
 
@@ -281,8 +281,8 @@ struct strag_shm_peer {
     struct strag_shm_drained **drained_end;
     _Atomic uint64_t *out_entry;
     struct strag_shm_opened *opened;
-    struct strag_shm_desk desk;
-    uint64_t desk_key;
+    struct strag_shm_mailbox mailbox;
+    uint64_t mailbox_key;
 };
 _Static_assert(offsetof(struct strag_shm_peer, in) == STRAG_SHM_LINE, "a line for sending");
 
@@ -332,15 +332,15 @@ struct strag_shm {
     size_t longest; /* bytes of a message */
     int processors; /* on which the host's ranks may run; 0: unknown */
     struct strag_shm_arena arena;
-    struct strag_shm_desk desk;         /* our own; its status always is */
+    struct strag_shm_mailbox mailbox;         /* our own; its status always is */
     struct strag_shm_peer *peers;       /* [n] */
     struct strag_shm_peer **peer;       /* [rank]; NULL: on another host */
-    struct strag_shm_peer *ring_user;   /* who has the desk's ring; NULL: nobody */
-    struct strag_shm_rank_status alone; /* where there is no desk */
+    struct strag_shm_peer *ring_user;   /* who has the mailbox's ring; NULL: nobody */
+    struct strag_shm_rank_status alone; /* where there is no mailbox */
     struct strag_shm *next_busy, *next_left;
     atomic_bool in_call; /* or somebody looks after it; only with threads */
     bool entered;        /* ... by our own call, which begin may not have come to */
-    bool joined;         /* others may read our desk */
+    bool joined;         /* others may read our mailbox */
     bool few;       /* all are on this host, and few share a processor: they look who can go on */
     bool has_stale; /* a call was given up: messages of it may be left, or still come */
 
@@ -391,13 +391,13 @@ static inline char *strag_shm_slot(const struct strag_shm_arena *arena, unsigned
     return arena->large + (size_t)(slot - arena->size.small) * arena->size.slot;
 }
 
-/* How far the owner of a desk has taken what a rank (index on the host) sent it. */
-static inline _Atomic uint32_t *strag_shm_taken(const struct strag_shm_desk *desk, int sender)
+/* How far the owner of a mailbox has taken what a rank (index on the host) sent it. */
+static inline _Atomic uint32_t *strag_shm_taken(const struct strag_shm_mailbox *mailbox, int sender)
 {
-    return (_Atomic uint32_t *)(void *)(desk->taken + (size_t)sender * desk->taken_stride);
+    return (_Atomic uint32_t *)(void *)(mailbox->taken + (size_t)sender * mailbox->taken_stride);
 }
 
-/* The cells that an entry of a desk leads to. */
+/* The cells that an entry of a mailbox leads to. */
 static inline struct strag_shm_cell *strag_shm_cells(const struct strag_shm_arena *arena,
                                                      uint64_t entry)
 {
@@ -494,8 +494,8 @@ size_t strag_shm_cgroup_limit(const char *list, const char *mount);
 enum strag_shm_reason strag_shm_size_for(int ranks, const struct strag_shm_limits *limits,
                                          struct strag_shm_size *size);
 
-/** Bytes of a desk in a communicator of n ranks on a host, in units of desks. */
-size_t strag_shm_desk_bytes(int n);
+/** Bytes of a mailbox in a communicator of n ranks on a host, in units of mailboxes. */
+size_t strag_shm_mailbox_bytes(int n);
 
 /** Bytes of an arena of these sizes, whatever its member `bytes` says. */
 size_t strag_shm_arena_bytes(const struct strag_shm_size *size);
@@ -504,8 +504,8 @@ size_t strag_shm_arena_bytes(const struct strag_shm_size *size);
 void strag_shm_arena_at(void *base, const struct strag_shm_size *size,
                         struct strag_shm_arena *arena);
 
-/** Where a desk's parts begin. */
-void strag_shm_desk_at(void *base, int n, struct strag_shm_desk *desk);
+/** Where a mailbox's parts begin. */
+void strag_shm_mailbox_at(void *base, int n, struct strag_shm_mailbox *mailbox);
 
 /* ---- shared_memory_arena.c: the caller has the lock ---- */
 

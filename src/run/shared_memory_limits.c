@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 enum {
-    HEADER = 2048, /* the first desk and the last rings, which are used first, share a page */
+    HEADER = 2048, /* the first mailbox and the last rings, which are used first, share a page */
     PAGE = 4096,
 
     /* Bytes. Users' long vectors begin where pages do, or a little behind that. A slot that does
@@ -38,8 +38,8 @@ enum {
     SMALL_ASIDE = 3072,
     LARGE_ASIDE = 1792,
 
-    DESKS_LEAST = 4,        /* of a communicator of all ranks */
-    DESKS_MOST = 2 << 20,   /* bytes */
+    MAILBOXES_LEAST = 4,        /* of a communicator of all ranks */
+    MAILBOXES_MOST = 2 << 20,   /* bytes */
     SMALL_LEAST = 4,        /* pairs of slots: they fill a page */
     SMALL_MOST = 64,        /* ... */
     LARGE_LEAST = 4,        /* slots */
@@ -195,21 +195,21 @@ static size_t taken_stride(int n)
     return n <= TAKEN_APART ? 2 * STRAG_SHM_LINE : sizeof(uint32_t);
 }
 
-size_t strag_shm_desk_bytes(int n)
+size_t strag_shm_mailbox_bytes(int n)
 {
     return sizeof(struct strag_shm_rank_status) + sizeof(struct strag_shm_ring) +
-           rounded((size_t)n * sizeof(uint64_t), STRAG_SHM_DESK_UNIT) +
-           rounded((size_t)n * taken_stride(n), STRAG_SHM_DESK_UNIT);
+           rounded((size_t)n * sizeof(uint64_t), STRAG_SHM_MAILBOX_UNIT) +
+           rounded((size_t)n * taken_stride(n), STRAG_SHM_MAILBOX_UNIT);
 }
 
-void strag_shm_desk_at(void *base, int n, struct strag_shm_desk *desk)
+void strag_shm_mailbox_at(void *base, int n, struct strag_shm_mailbox *mailbox)
 {
     char *at = base;
-    desk->status = (void *)at;
-    desk->ring = (void *)(at += sizeof(struct strag_shm_rank_status));
-    desk->entries = (void *)(at += sizeof(struct strag_shm_ring));
-    desk->taken = at + rounded((size_t)n * sizeof(uint64_t), STRAG_SHM_DESK_UNIT);
-    desk->taken_stride = taken_stride(n);
+    mailbox->status = (void *)at;
+    mailbox->ring = (void *)(at += sizeof(struct strag_shm_rank_status));
+    mailbox->entries = (void *)(at += sizeof(struct strag_shm_ring));
+    mailbox->taken = at + rounded((size_t)n * sizeof(uint64_t), STRAG_SHM_MAILBOX_UNIT);
+    mailbox->taken_stride = taken_stride(n);
 }
 
 void strag_shm_arena_at(void *base, const struct strag_shm_size *size,
@@ -219,14 +219,14 @@ void strag_shm_arena_at(void *base, const struct strag_shm_size *size,
     arena->base = at;
     arena->size = *size;
     arena->rings = (void *)(at += HEADER);
-    arena->desks = at += size->rings * sizeof(struct strag_shm_ring);
-    arena->small = at += size->desks + SMALL_ASIDE;
+    arena->mailboxes = at += size->rings * sizeof(struct strag_shm_ring);
+    arena->small = at += size->mailboxes + SMALL_ASIDE;
     arena->large = at + (size_t)size->small * STRAG_SHM_SMALL + LARGE_ASIDE;
 }
 
 size_t strag_shm_arena_bytes(const struct strag_shm_size *size)
 {
-    return HEADER + size->rings * sizeof(struct strag_shm_ring) + size->desks + SMALL_ASIDE +
+    return HEADER + size->rings * sizeof(struct strag_shm_ring) + size->mailboxes + SMALL_ASIDE +
            (size_t)size->small * STRAG_SHM_SMALL + LARGE_ASIDE +
            (size_t)(size->large + size->reserve) * size->slot;
 }
@@ -249,8 +249,8 @@ enum strag_shm_reason strag_shm_size_for(int ranks, const struct strag_shm_limit
         .rings = ranks <= 32    ? 128
                  : ranks <= 256 ? 64
                                 : 32,
-        .desks = (uint32_t)rounded(
-            clamped(touched / 4, DESKS_LEAST * strag_shm_desk_bytes(ranks), DESKS_MOST), PAGE),
+        .mailboxes = (uint32_t)rounded(
+            clamped(touched / 4, MAILBOXES_LEAST * strag_shm_mailbox_bytes(ranks), MAILBOXES_MOST), PAGE),
         .small = (uint32_t)clamped(touched / 16 / STRAG_SHM_SMALL, SMALL_LEAST, SMALL_MOST) * 2,
         .slot = STRAG_SHM_LONGEST,
     };

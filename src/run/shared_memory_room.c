@@ -138,7 +138,7 @@ void strag_shm_see_taken(struct strag_shm_peer *peer)
 {
     uint32_t taken = atomic_load_explicit(peer->out_taken, memory_order_acquire);
     int64_t last = peer->sent - (uint32_t)((uint32_t)peer->sent - taken);
-    if (last > peer->taken) /* or nobody has that desk any more */
+    if (last > peer->taken) /* or nobody has that mailbox any more */
         peer->taken = last;
 }
 
@@ -261,14 +261,14 @@ static struct strag_shm_ring *find_ring(struct strag_shm *shm, const struct stra
     return NULL;
 }
 
-/* The desk's own. */
+/* The mailbox's own. */
 static struct strag_shm_ring *find_own(struct strag_shm *shm, struct strag_shm_peer *peer)
 {
     const struct strag_shm_user user = {shm, shm->ring_user};
     if (user.peer && !give_up_ring(shm, &user))
         return NULL;
     shm->ring_user = peer;
-    return shm->desk.ring;
+    return shm->mailbox.ring;
 }
 
 bool strag_shm_take_ring(struct strag_shm *shm, struct strag_shm_peer *peer)

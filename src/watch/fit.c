@@ -53,7 +53,7 @@ struct strag_fit {
     struct kind kinds[KINDS];
     int nkinds;
     uint64_t sizes;       /* powers of two that calls had */
-    uint64_t calls, next; /* noted; at which the next fit is */
+    uint64_t calls, next; /* recorded; at which the next fit is */
     char log[256];
 };
 static_assert(sizeof(struct strag_fit) <= 4096, "a communicator's fit is small");

@@ -297,7 +297,7 @@ ranks: 4
 shared-memory: all
 quick: true
 short-plans: true
-crowd: {ranks: 4, processors: 2, window: 524288}
+oversubscribed: {ranks: 4, processors: 2, window: 524288}
 model: {alpha: 1, local-alpha: 0.4, overhead: 0, bandwidth: 100, injection-bandwidth: 0, local-bandwidth: 160, link-latency: 0, hop-latency: 0,
         reduce-bandwidth: 160}
 origins: {local-alpha: user}
@@ -325,7 +325,7 @@ refuses 'strag explain: --saved says itself what the job had; leave --blocks out
 refuses 'strag explain: --torus and --saved contradict each other; give one of --torus, --mesh, --hyperx, --hammingmesh,'\
 ' --tree, --layout, --saved, --hwloc' explain --saved "$work/saved.yaml" --bytes 1K --torus 2x2
 refuses "strag plan: --saved: $work/model.yaml:1: a saved file has no key 'strag-models'; it has strag-saved, version,\
- communicator, ranks, ports, minimum, strict, quick, short-plans, reproducible, shared-memory, crowd, straggler, slow,\
+ communicator, ranks, ports, minimum, strict, quick, short-plans, reproducible, shared-memory, oversubscribed, straggler, slow,\
  pinned, model, origins, model-file, model-line, rules, rules-file, rules-line, table, topology" \
     plan ring --saved "$work/model.yaml"
 sed 's/table: .*/table: [{from: 0, algorithm: ring}]/' "$work/saved.yaml" >"$work/another.yaml"

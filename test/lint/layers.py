@@ -84,7 +84,7 @@ COMPONENT_LAYERS = [
     ["request"],
     ["on_copies"],
     ["allreduce", "nonblocking", "persistent"],
-    ["noted"],
+    ["recorded"],
     ["module"],
     ["component"],
 ]

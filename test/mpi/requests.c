@@ -18,7 +18,7 @@
 #define INIT TEST_PERSISTENT(Allreduce_init)
 #endif
 
-enum { COUNT = 3000, MANY = 50, CROWD = 1100 };
+enum { COUNT = 3000, MANY = 50, BURST = 1100 };
 
 static uint64_t word_of(int rank, int call, int i)
 {
@@ -358,46 +358,46 @@ static void free_requests(void)
 }
 
 /* @return how many of them are not strag's */
-static unsigned long long make_crowd(MPI_Comm comm, uint64_t *words, MPI_Request *requests)
+static unsigned long long make_burst(MPI_Comm comm, uint64_t *words, MPI_Request *requests)
 {
     const unsigned long long before = test_counters_read().delegated;
-    for (int c = 0; c < CROWD; c++)
+    for (int c = 0; c < BURST; c++)
         TEST_MPI(INIT(MPI_IN_PLACE, words + 10 * c, 10, MPI_UINT64_T, MPI_SUM, comm, MPI_INFO_NULL,
                       &requests[c]));
     return test_counters_read().delegated - before;
 }
 
-static void free_crowd(MPI_Request *requests)
+static void free_burst(MPI_Request *requests)
 {
-    for (int c = 0; c < CROWD; c++)
+    for (int c = 0; c < BURST; c++)
         TEST_MPI(MPI_Request_free(&requests[c]));
 }
 
-/* More requests than there are desks in shared memory, all active at once, and a new communicator
+/* More requests than there are mailboxes in shared memory, all active at once, and a new communicator
  * meanwhile. Once they are freed there is room for as many again. */
-static void run_out_of_desks(void)
+static void run_out_of_mailboxes(void)
 {
-    static uint64_t words[10 * CROWD];
-    static MPI_Request requests[CROWD];
+    static uint64_t words[10 * BURST];
+    static MPI_Request requests[BURST];
     MPI_Comm comm = dup_world(), another;
-    const unsigned long long first = make_crowd(comm, words, requests);
-    for (int c = 0; c < CROWD; c++)
+    const unsigned long long first = make_burst(comm, words, requests);
+    for (int c = 0; c < BURST; c++)
         fill(words + 10 * c, c, 10);
-    TEST_MPI(MPI_Startall(CROWD, requests));
+    TEST_MPI(MPI_Startall(BURST, requests));
     TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &another));
     static uint64_t meanwhile[COUNT];
-    fill(meanwhile, CROWD, COUNT);
+    fill(meanwhile, BURST, COUNT);
     TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, meanwhile, COUNT, MPI_UINT64_T, MPI_SUM, another));
-    check(meanwhile, CROWD, COUNT, "without a desk");
+    check(meanwhile, BURST, COUNT, "without a mailbox");
     TEST_MPI(MPI_Comm_free(&another));
-    TEST_MPI(MPI_Waitall(CROWD, requests, MPI_STATUSES_IGNORE));
-    for (int c = 0; c < CROWD; c++)
-        check(words + 10 * c, c, 10, "a crowd of requests");
-    free_crowd(requests);
+    TEST_MPI(MPI_Waitall(BURST, requests, MPI_STATUSES_IGNORE));
+    for (int c = 0; c < BURST; c++)
+        check(words + 10 * c, c, 10, "a burst of requests");
+    free_burst(requests);
     TEST_MPI(MPI_Barrier(comm)); /* all ranks have left */
-    const unsigned long long again = make_crowd(comm, words, requests);
+    const unsigned long long again = make_burst(comm, words, requests);
     TEST_CHECK(again <= first, "%llu requests are not strag's, and %llu at first", again, first);
-    free_crowd(requests);
+    free_burst(requests);
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
@@ -560,7 +560,7 @@ int main(int argc, char **argv)
     if (test.expect_strag)
         start_after_all_is_freed();
     free_requests();
-    run_out_of_desks();
+    run_out_of_mailboxes();
 #endif
     count_calls();
     if (multiple)

@@ -60,7 +60,7 @@ for ranks in 2 4 5 16; do
     agrees 'shared memory' "$ranks" "${sizes[@]}"
     agrees 'no shared memory' "$ranks" --mca coll_strag_shared_memory 0 "${sizes[@]}"
 done
-grep -q '^crowd:' "$saved" && fail "a crowd without shared memory"
+grep -q '^oversubscribed:' "$saved" && fail "oversubscribed without shared memory"
 agrees 'a minimum' 4 --mca coll_strag_minimum_size 100 "${sizes[@]}"
 grep -q '^minimum: 100$' "$saved" || fail "the minimum is not in the file"
 grep -q '^strict: true$' "$saved" || fail "a minimum that the user sets has exceptions"

@@ -77,7 +77,7 @@ static void unreadable_files(void **state)
     assert_int_equal(strag_layout_read("/", &layout, &err), STRAG_ERR_IO);
     assert_string_equal(err.text, "/: cannot be read: Is a directory");
     assert_null(layout);
-    /* A long name does not crowd the message out. */
+    /* A long name leaves room for the rest of the message. */
     char name[500], text[] = "a b";
     for (size_t i = 0; i < sizeof name - 1; i++)
         name[i] = i % 10 ? 'd' : '/';
