@@ -59,7 +59,7 @@ static void module_destruct(coll_strag_module_t *module)
 }
 
 static const char not_asked[] =
-    "not asked for (--mca coll strag, or a coll_strag_priority above 0)";
+    "not selected (use --mca coll strag, or a coll_strag_priority above 0)";
 
 OBJ_CLASS_INSTANCE(coll_strag_module_t, mca_coll_base_module_t, module_construct, module_destruct);
 

@@ -67,7 +67,7 @@ struct strag_topology *coll_strag_make_topology(ompi_communicator_t *comm,
     if (why.text[0])
         coll_strag_log(comm, "%s%s",
                        topology && job.source == STRAG_JOB_BY_ADDRESSES
-                           ? "SLURM_TOPOLOGY_ADDR is of no use: "
+                           ? "SLURM_TOPOLOGY_ADDR is ignored: "
                            : "",
                        why.text);
     return topology;

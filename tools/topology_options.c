@@ -459,7 +459,7 @@ static int check_rank(const struct machine *machine, enum option_id id, int rank
     if (rank < machine->problem.n)
         return EXIT_DONE;
     return complain(machine->command, STRAG_ERR_ARGUMENT,
-                    "%s: rank %d does not exist; of %d ranks accepted are 0 to %d", option_name(id),
+                    "%s: rank %d does not exist; with %d ranks it must be 0 to %d", option_name(id),
                     rank, machine->problem.n, machine->problem.n - 1);
 }
 

@@ -57,7 +57,7 @@ static int blocks_of(const struct strag_problem *problem)
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     if (problem->n > RANKS_MOST)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "direct: n = %d ranks; up to %d are possible",
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "direct: n = %d ranks; must be at most %d",
                           problem->n, RANKS_MOST);
     if (problem->blocks > problem->n)
         return strag_fail(

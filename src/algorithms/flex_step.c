@@ -28,8 +28,7 @@ int strag_flex_check_messages(const struct strag_problem *problem, const char *n
     int64_t messages = count_messages(problem) * segments;
     if (messages > messages_max)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "%s would send %lld messages or more, all ranks together; up to %lld are "
-                          "possible",
+                          "%s would send %lld messages or more, all ranks together; the limit is %lld",
                           name, (long long)messages, (long long)messages_max);
     return STRAG_OK;
 }

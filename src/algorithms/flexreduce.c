@@ -143,7 +143,7 @@ static int find_segments(struct prepared *prepared, const struct strag_problem *
     if (problem->blocks % blocks || segments < 1 || segments > SEGMENTS_MAX)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "flexreduce-pipelined cuts this tree's vector into 1 to %d times %d "
-                          "blocks; %d is not possible",
+                          "blocks, not %d",
                           SEGMENTS_MAX, blocks, problem->blocks);
     prepared->segments = segments;
     return STRAG_OK;

@@ -163,8 +163,7 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
     if (segments == 0)
         return strag_fail(
             err, STRAG_ERR_UNSUPPORTED,
-            "flexreduce-direct cuts this tree's vector into %d blocks, or 2 to %d times %d; %d "
-            "is not possible",
+            "flexreduce-direct cuts this tree's vector into %d blocks, or 2 to %d times %d, not %d",
             shares->equal->blocks, SEGMENTS_MAX, shares->rated->blocks, problem->blocks);
     const struct strag_flex *flex = segments == 1 ? shares->equal : shares->rated;
     if (!flex->split)

@@ -283,7 +283,7 @@ static int refuse_blocks(const struct strag_problem *problem, struct strag_error
         length += snprintf(list + length, sizeof list - (size_t)length, "%s%d", comma, forms[f]);
     }
     return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                      "swing cuts the vector of %d ranks into %s blocks; %d is not possible",
+                      "swing cuts the vector of %d ranks into %s blocks, not %d",
                       problem->n, list, problem->blocks);
 }
 

@@ -33,7 +33,7 @@ static int check_state(const struct strag_problem *problem, struct strag_error *
                               state->slow[i].rank, problem->n, problem->n - 1);
         if (!(state->slow[i].factor >= 1) || isinf(state->slow[i].factor))
             return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "rank %d is slower by a factor of %g; at least 1 is needed",
+                              "rank %d is slower by a factor of %g; must be at least 1",
                               state->slow[i].rank, state->slow[i].factor);
     }
     return STRAG_OK;

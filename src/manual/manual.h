@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What users are told of the component: its parameters, its info keys, its performance variables
+ * The component's reference for users: its parameters, its info keys, its performance variables
  * and its verbose lines. One table of each: the component registers from them, `strag params` and
  * coll_strag(7) show them. Adding a parameter is adding its number and its row.
  */

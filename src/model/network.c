@@ -278,7 +278,7 @@ static int slow_hosts(struct strag_links *links, const struct strag_state *state
                               state->slow[i].rank, n, n - 1);
         if (!(state->slow[i].factor >= 1) || isinf(state->slow[i].factor))
             return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "rank %d is slower by a factor of %g; at least 1 is needed",
+                              "rank %d is slower by a factor of %g; must be at least 1",
                               state->slow[i].rank, state->slow[i].factor);
     }
     for (int i = 0; i < state->nslow; i++)

@@ -59,7 +59,7 @@ int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_e
                         struct strag_error *err)
 {
     if (depth < 1)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d messages in flight; at least 1 is needed",
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d messages in flight; must be at least 1",
                           depth);
     struct strag_engine *engine = calloc(1, sizeof *engine);
     if (!engine)

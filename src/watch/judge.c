@@ -43,7 +43,7 @@ struct strag_judge {
     struct strag_dynamic *dynamic;
     double price;                /* of finding out who that is: modelled seconds */
     bool arrivals;               /* finding out is on, or examined */
-    struct strag_selection *any; /* without whoever comes last, or NULL */
+    struct strag_selection *any; /* without the last rank, or NULL */
 
     double scale;  /* measured seconds for a modelled one; 0: unknown */
     bool stale;    /* the usual table is of numbers that have changed */
@@ -164,7 +164,7 @@ static const struct strag_sourced_model *model_of(const struct strag_judge *judg
     return judge->options.fit ? strag_fit_model(judge->options.fit) : NULL;
 }
 
-/* What runs without whoever comes last: without the last rank, as without any other. */
+/* What runs without the last rank: without the last rank, as without any other. */
 static void make_any(struct strag_judge *judge)
 {
     const double a_little = 1e-9; /* seconds: with 0 it would not be late to the model */
@@ -391,7 +391,7 @@ static void log_dynamic(struct strag_judge *judge, bool before)
         snprintf(judge->log, sizeof judge->log,
                  policy->on ? "another rank is late in each call: the others go ahead after "
                               "%s and %s per MiB"
-                            : "whoever comes last is waited for",
+                            : "all ranks are waited for again",
                  strag_units_time(policy->patience).text,
                  strag_units_time(1048576 * policy->patience_per_byte).text);
 }

@@ -84,7 +84,7 @@ static size_t add_dynamic(const struct strag_watch_summary *summary, const char 
     const struct strag_dynamic_summary *dynamic = &summary->dynamic;
     if (dynamic->calls == 0)
         return 0;
-    snprintf(text, size, "strag: %s: %llu of %llu calls went ahead without whoever came last; %s\n",
+    snprintf(text, size, "strag: %s: %llu of %llu calls went ahead without the last rank; %s\n",
              name, (unsigned long long)dynamic->ahead, (unsigned long long)dynamic->calls,
              dynamic_saved_part(dynamic).text);
     return strlen(text);

@@ -156,7 +156,7 @@ equal 'table of the rule with blocks' "$(table)" '0 swing, 16 blocks'
 says 'swing 16 blocks, 6 rounds, latency 15.60 us, bytes 41.94 us'
 sed 's/16/5/' "$work/blocks.yaml" >"$work/no-form.yaml"
 refuses "strag explain: --rules: $work/no-form.yaml:3: swing cannot run here: swing cuts the vector of 16\
- ranks into 8, 16, 32 or 64 blocks; 5 is not possible" \
+ ranks into 8, 16, 32 or 64 blocks, not 5" \
     explain --torus 4x4 --bytes 1M --rules "$work/no-form.yaml"
 
 # ---- Bounds ----

@@ -158,7 +158,7 @@ verified stragglar n=4 blocks=3 rounds=4 sent-max=2xS sent-total=6xS reduce-max=
 verified stragglar n=8 blocks=7 rounds=9 sent-max=2xS sent-total=14xS reduce-max=1 rounds-before=3'
 refuses 'strag verify: stragglar n=5: stragglar pairs the ranks, so it needs an even number of them,'\
 ' not 5; straggler-pipeline takes any' verify stragglar -n 5 --straggler 1
-refuses 'strag verify: ring n=4: ring has no root; 1 is not possible' verify ring -n 4 --root 1
+refuses 'strag verify: ring n=4: ring has no root, and 1 was given' verify ring -n 4 --root 1
 refuses 'strag verify: direct n=4: direct: root 1; it is 0, or with one block 0 or 1' \
     verify direct -n 4 --root 1
 equal "algorithms for a straggler" "$(waiting | wc -l)" 3

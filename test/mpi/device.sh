@@ -113,7 +113,7 @@ told 2 --mca coll_strag_device_buffers yes --mca coll_strag_shared_memory 1 \
 grep -q 'coll_strag_transport=ucp takes them from the device where UCX has CUDA support' \
     <<< "$output" || fail "no reason: $output"
 grep -q 'within hosts: shared memory$' <<< "$output" || fail "no shared memory: $output"
-if grep -q 'coll_strag_shared_memory asks for memory' <<< "$output"; then
+if grep -q 'coll_strag_shared_memory=1 asks for shared memory' <<< "$output"; then
     fail "a warning that memory is not shared: $output"
 fi
 if [ "${ways[-1]}" = device ]; then

@@ -10,7 +10,7 @@ output=$builddir/mistakes-output.$$
 file=$builddir/mistakes-file.$$
 trap 'rm -f "$output" "$file"' EXIT
 here=$(hostname)
-warning='coll/strag cannot use|coll_strag_algorithm asks for'
+warning='coll/strag (cannot use|ignores)|coll_strag_algorithm names'
 strag=(--mca coll strag --mca orte_base_help_aggregate 0) # mpirun is not to gather equal messages
 
 # run CALLS DELEGATED OPTIONS... [-- PROGRAM-OPTIONS...]: with 4 ranks; who ran, on rank 0

@@ -36,7 +36,7 @@ warns()
     local accepted=$1
     shift
     expect 12 12 "$@" > /dev/null
-    lines 1 'cannot use these MCA parameters'
+    lines 1 'ignores the values of these MCA parameters'
     lines 1 "$accepted"
     echo "ok: one warning: $*"
 }
@@ -140,7 +140,7 @@ lines 8 'allreduce of'
 expect 12 12 --mca coll strag --mca coll_base_verbose 10
 lines 8 'allreduce of'
 expect 0 0 --mca coll_strag_verbose 1
-lines 1 'coll:strag: MPI_COMM_WORLD .*: not used: not asked for'
+lines 1 'coll:strag: MPI_COMM_WORLD .*: not used: not selected'
 lines 0 'coll:strag: MPI_COMM_SELF' # one for each process
 expect 0 0 --mca coll_strag_verbose 1 --mca coll_strag_priority 100 --mca coll_strag_enable 0
 lines 1 'coll:strag: MPI_COMM_WORLD .*: not used: coll_strag_enable is 0'
@@ -183,7 +183,7 @@ for k in 2 3 4 5 6 7 8; do
             expected+=("coll_strag_${part[0]} = \"${part[k]}\": .*accepted: ${part[1]}")
         fi
     done
-    warns 'cannot use these MCA parameters' --mca coll strag "${options[@]}"
+    warns 'ignores the values of these MCA parameters' --mca coll strag "${options[@]}"
     for line in "${expected[@]}"; do
         lines 1 "$line"
     done

@@ -73,7 +73,7 @@ run_late()
 
 ran="[ran for ran in c['late']['ran'] if ran['algorithm']]"
 ours="$ran and c['late']['strag'].startswith(('strag waited', 'strag went ahead'))"
-short="not $ran and 'handed all calls to the previous component' in c['late']['strag']"
+short="not $ran and 'delegated all calls to the previous component' in c['late']['strag']"
 none="not $ran and c['late']['previous_component'] == 'tuned'"
 low="$none and 'coll/tuned has the priority 30, coll_strag_priority is 20' in c['late']['strag']"
 for n in 2 4 8; do

@@ -48,7 +48,7 @@ falls_back()
     lines 2 'coll:strag: .*: transport: pml$'
     lines 2 'coll:strag: .*: within hosts: shared memory$'
     lines 0 'coll:strag: .*: transport: ucp$'
-    lines 1 'UCX is to carry messages .*, but cannot be used'
+    lines 1 'coll_strag_transport selects UCX, but UCX cannot be used'
     lines 1 "$reason"
     echo "ok: falls back: $*"
 }

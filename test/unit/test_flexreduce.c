@@ -663,13 +663,12 @@ static void what_is_refused(void **state)
     assert_refused("flexreduce", machine_grid(STRAG_NETWORK_TORUS, true, "3x2", NULL, 1), 0,
                    "flexreduce needs a tree, not a torus");
     assert_refused("flexreduce", machine_tree("2,3"), 16,
-                   "flexreduce cuts the vector of 5 ranks into 8 blocks; 16 is not possible");
+                   "flexreduce cuts the vector of 5 ranks into 8 blocks, not 16");
     assert_refused("flexreduce-pipelined", machine_tree("2,3"), 12,
-                   "flexreduce-pipelined cuts this tree's vector into 1 to 512 times 8 blocks; 12 "
-                   "is not possible");
+                   "flexreduce-pipelined cuts this tree's vector into 1 to 512 times 8 blocks, not 12");
     assert_refused("flexreduce", machine_flat(1500, 1), 0,
-                   "flexreduce would send 4497000 messages or more, all ranks together; up to "
-                   "4194304 are possible");
+                   "flexreduce would send 4497000 messages or more, all ranks together; the limit is "
+                   "4194304");
 }
 
 int main(void)

@@ -192,7 +192,7 @@ static void yaml(void **state)
         {"- topology: a\n  block:\n    block_sizes:\n    - four\n",
          "FILE:4: block_sizes: a number is needed, not 'four'"},
         {"- topology: a\n  block:\n    block_sizes: [0]\n",
-         "FILE:3: a block size of 0; at least 1 is needed"},
+         "FILE:3: a block size of 0; must be at least 1"},
         {"- topology: a\n  block:\n    block_sizes: [2, 6]\n",
          "FILE:3: block size 6: sizes ascend, each a power of two times the first, like 4,8,32"},
         {"- topology: a\n  torus3d:\n    toruses:\n    - dims: {x: 1, y: 1, z: 1}\n",

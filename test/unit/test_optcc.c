@@ -366,13 +366,13 @@ static void refusals(void **state)
     slow_links_make(&links, 6, 1);
     slow_links_add(&links, 1, 0.5);
     slow_links_refused(&links, optcc(),
-                       "rank 1 is slower by a factor of 0.5; at least 1 is needed");
+                       "rank 1 is slower by a factor of 0.5; must be at least 1");
     links.slow[0] = (struct strag_slow){6, 2};
     slow_links_refused(&links, optcc(), "slow rank 6; with 6 ranks it is 0 to 5");
     links.slow[0] = (struct strag_slow){5, 2};
     links.problem.blocks = 17;
     slow_links_refused(&links, optcc(),
-                       "optcc cuts the vector of 6 ranks into 32 blocks; 17 is not possible");
+                       "optcc cuts the vector of 6 ranks into 32 blocks, not 17");
     slow_links_free(&links);
 }
 

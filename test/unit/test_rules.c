@@ -197,7 +197,7 @@ static void too_many_sizes_together(void **state)
     expect_unsupported(
         "strag-rules: 1\nrules:\n- sizes:\n  - {from: 0, algorithm: swing, blocks: 5}\n", model(),
         "swing cannot run here: swing cuts the vector of 6 ranks into 2 or 6 "
-        "blocks; 5 is not possible");
+        "blocks, not 5");
 }
 
 /* ---- What is refused ---- */

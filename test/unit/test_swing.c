@@ -334,7 +334,7 @@ static void assert_no_form(struct strag_topology *topology, int ports, int block
     struct strag_error err = {""};
     char why[120];
     snprintf(why, sizeof why,
-             "swing cuts the vector of %d ranks into %s blocks; %d is not possible", problem.n,
+             "swing cuts the vector of %d ranks into %s blocks, not %d", problem.n,
              accepted, blocks);
     assert_int_equal(strag_algorithm_claim(support_algorithm("swing"), &problem, NULL, &err),
                      STRAG_ERR_UNSUPPORTED);

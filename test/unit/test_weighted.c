@@ -245,7 +245,7 @@ static void refusals(void **state)
     slow_links_make(&links, 4, 1);
     slow_links_add(&links, 3, INFINITY);
     slow_links_refused(&links, weighted(),
-                       "rank 3 is slower by a factor of inf; at least 1 is needed");
+                       "rank 3 is slower by a factor of inf; must be at least 1");
     slow_links_free(&links);
 }
 
