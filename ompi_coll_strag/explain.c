@@ -66,7 +66,7 @@ static void add_levels(struct line *line, const struct strag_topology *topology)
     if (topology->ranks_per_host > 0)
         add(line, ", %d per host", topology->ranks_per_host);
     else
-        add(line, ", not all hosts alike");
+        add(line, ", hosts differ");
 }
 
 void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_topology *topology)

@@ -12,9 +12,9 @@
  * at another point of each rank's program. The first start of one matches the
  * first start of the same one on the other ranks, and so on: what is in a channel is in order.
  *
- * Where that is not possible on a rank (there is no room for a mailbox, or coll/hcoll has the tags),
- * all ranks know, and the previous component's request is the user's, as it is where the choice
- * says so.
+ * Where that is not possible on a rank (there is no room for a mailbox, or coll/hcoll has the
+ * tags), all ranks know, and the previous component's request is the user's, as it is where the
+ * choice says so.
  *
  * A request holds its communicator, operator and type until it is freed. One that is freed while it
  * is active is gone when it has completed.

@@ -5,7 +5,7 @@
 #include "nonblocking.h"
 #include "persistent.h"
 
-/* Until the choice says otherwise: nothing but the length of a vector is looked at before. */
+/* Until the choice says otherwise: nothing but the length of a vector is examined before. */
 static int outcome_before(const struct coll_strag_ledger *ledger)
 {
     const struct coll_strag_choice choice = {
@@ -31,8 +31,8 @@ static struct coll_strag_ledger *begin(mca_coll_base_module_t *base)
 }
 
 int coll_strag_recorded_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
-                               ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
-                               mca_coll_base_module_t *base)
+                                  ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
+                                  mca_coll_base_module_t *base)
 {
     const struct coll_strag_previous *previous = &((struct coll_strag_module *)base)->previous;
     struct strag_stay stay = {.begin = coll_strag_seconds()};
@@ -53,8 +53,8 @@ int coll_strag_recorded_allreduce(const void *sbuf, void *rbuf, coll_strag_count
 }
 
 int coll_strag_recorded_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
-                                ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
-                                ompi_request_t **request, mca_coll_base_module_t *base)
+                                   ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
+                                   ompi_request_t **request, mca_coll_base_module_t *base)
 {
     const struct coll_strag_previous *previous = &((struct coll_strag_module *)base)->previous;
     struct coll_strag_ledger *ledger = ((struct coll_strag_module *)base)->ledger;
@@ -71,12 +71,12 @@ int coll_strag_recorded_iallreduce(const void *sbuf, void *rbuf, coll_strag_coun
     return code;
 }
 
-/* Starts of strag's own requests are recorded where they are (persistent.c); those of others are not
- * seen, and MPI_Allreduce_init stands for them. */
+/* Starts of requests that strag handles are recorded where they are (persistent.c); those of others
+ * are not seen, and MPI_Allreduce_init stands for them. */
 int coll_strag_recorded_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t count,
-                                    ompi_datatype_t *dtype, ompi_op_t *op,
-                                    ompi_communicator_t *comm, struct ompi_info_t *info,
-                                    ompi_request_t **request, mca_coll_base_module_t *base)
+                                       ompi_datatype_t *dtype, ompi_op_t *op,
+                                       ompi_communicator_t *comm, struct ompi_info_t *info,
+                                       ompi_request_t **request, mca_coll_base_module_t *base)
 {
     const struct coll_strag_previous *previous = &((struct coll_strag_module *)base)->previous;
     struct coll_strag_ledger *ledger = begin(base);
@@ -91,5 +91,6 @@ int coll_strag_recorded_allreduce_init(const void *sbuf, void *rbuf, coll_strag_
     return code;
 }
 
-const struct coll_strag_ways coll_strag_recorded_ways = {
-    coll_strag_recorded_allreduce, coll_strag_recorded_iallreduce, coll_strag_recorded_allreduce_init};
+const struct coll_strag_ways coll_strag_recorded_ways = {coll_strag_recorded_allreduce,
+                                                         coll_strag_recorded_iallreduce,
+                                                         coll_strag_recorded_allreduce_init};

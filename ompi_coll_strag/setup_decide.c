@@ -46,8 +46,8 @@ static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *
         .shared = shared,
         .all_shared = all_shared,
         .transport = module->transport->kind,
-        .oversubscribed =
-            all_shared ? oversubscribed_of(module->shm, ompi_comm_size(comm)) : (struct strag_oversubscribed){.n = 0},
+        .oversubscribed = all_shared ? oversubscribed_of(module->shm, ompi_comm_size(comm))
+                                     : (struct strag_oversubscribed){.n = 0},
     };
     const struct coll_strag_part *part = topology ? module->heritage->part : NULL;
     if (part) {

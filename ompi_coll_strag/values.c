@@ -38,7 +38,8 @@ double coll_strag_read_number(const struct coll_strag_source *source, int id)
     snprintf(accepted, sizeof accepted, "numbers from %g to %g", strag_model_numbers[id].least,
              STRAG_MODEL_NUMBER_MOST);
     strag_c_locale_leave(before);
-    coll_strag_complain(source, "not a number in this range", NULL, accepted, "a default for the network");
+    coll_strag_complain(source, "not a number in this range", NULL, accepted,
+                        "a default for the network");
     return -1;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * On rank 0: what experiments have found (watch/experiment.h), for communicators that begin later
- * on an equal machine: dups, and splits whose hosts are alike. They run it from the end of their
+ * on an equal machine: dups, and splits whose hosts are equal. They run it from the end of their
  * first window on, and try nothing again.
  */
 #ifndef COLL_STRAG_WINNERS_H

@@ -141,7 +141,8 @@ static void write_text_table(const struct explanation *explanation)
     case STRAG_BY_OVERSUBSCRIBED:
         printf("\n%d ranks share %d processors: by what messages cost there, which the model does "
                "not know",
-               saved->circumstances.oversubscribed.n, saved->circumstances.oversubscribed.processors);
+               saved->circumstances.oversubscribed.n,
+               saved->circumstances.oversubscribed.processors);
         break;
     case STRAG_BY_PIN:
         fputs("\npinned by coll_strag_algorithm", stdout);

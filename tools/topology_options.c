@@ -40,7 +40,7 @@ const struct option_group state_group = {
     .uses =
         (const struct option_use[]){
             {OPTION_STRAGGLER, "R", "rank R arrives late"},
-            {OPTION_DELAY, "US", "by so many microseconds (default: 0)"},
+            {OPTION_DELAY, "US", "delay of the straggler in microseconds (default: 0)"},
             {OPTION_SLOW, "R:FACTOR[,...]", "the links of rank R's host are FACTOR times slower"},
             {0},
         },

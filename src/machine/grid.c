@@ -20,8 +20,8 @@ int strag_grid_check(const struct strag_grid *grid, struct strag_error *err)
                           grid->dims, STRAG_DIMS_MAX);
     for (int d = 0; d < grid->dims; d++) {
         if (grid->size[d] < 1)
-            return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "a dimension of size %d; must be at least 1", grid->size[d]);
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "a dimension of size %d; must be at least 1",
+                              grid->size[d]);
         positions *= grid->size[d];
         if (positions > INT32_MAX)
             return strag_fail(err, STRAG_ERR_ARGUMENT, "a grid of more than %d positions",

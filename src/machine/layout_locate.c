@@ -286,9 +286,8 @@ static int count_ranks(const struct strag_layout *layout, const struct choice *c
     if (room == 0)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "the layout has no hosts");
     if (room > INT32_MAX && *n == 0)
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "the layout has %lld ranks; must be at most %d", (long long)room,
-                          INT32_MAX);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "the layout has %lld ranks; must be at most %d",
+                          (long long)room, INT32_MAX);
     if (*n > room)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "%d ranks do not fit: %d hosts have room for %lld", *n, choice->count,

@@ -70,24 +70,25 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                                  "never; 1: yes, with a warning if that fails; auto: yes, without "
                                  "a warning, unless messages go over UCX. All ranks use rank 0's "
                                  "value"},
-    [STRAG_SET_SHARED_MEMORY_SIZE] = {STRAG_PREFIX "shared_memory_size", "256M", STRAG_TEXT, 6,
-                                      false,
-                                      "Bytes of address space (K, M, G allowed) that a process may "
-                                      "use for the shared memory of its host, for all communicators "
-                                      "together. At most an eighth is touched. strag uses less if "
-                                      "the limits of the process or its cgroup are low"},
+    [STRAG_SET_SHARED_MEMORY_SIZE] =
+        {STRAG_PREFIX "shared_memory_size", "256M", STRAG_TEXT, 6, false,
+         "Bytes of address space (K, M, G allowed) that a process may "
+         "use for the shared memory of its host, for all communicators "
+         "together. At most an eighth is touched. strag uses less if "
+         "the limits of the process or its cgroup are low"},
     [STRAG_SET_SEGMENT_SIZE] = {STRAG_PREFIX "segment_size", "auto", STRAG_TEXT, 5, false,
                                 "Bytes (K, M, G allowed) of the segments into which long messages "
                                 "are cut, so that one travels while another is reduced. auto: 1M "
                                 "within a host; between hosts btl/tcp's eager limit, or 256K on "
                                 "other networks. A call needs up to ten segments of temporary "
                                 "space. All ranks use rank 0's value"},
-    [STRAG_SET_TRANSPORT] = {STRAG_PREFIX "transport", "auto", STRAG_TEXT, 5, true,
-                             "The transport of messages: pml (Open MPI's point-to-point layer), ucp "
-                             "(UCX, through a worker of strag; pml if UCX cannot be used; needs a "
-                             "component built with UCX), or auto: ucp if buffers may be in a CUDA "
-                             "device's memory and UCX supports that, else pml. UCX_TLS and other "
-                             "variables of UCX apply. All ranks use rank 0's value"},
+    [STRAG_SET_TRANSPORT] =
+        {STRAG_PREFIX "transport", "auto", STRAG_TEXT, 5, true,
+         "The transport of messages: pml (Open MPI's point-to-point layer), ucp "
+         "(UCX, through a worker of strag; pml if UCX cannot be used; needs a "
+         "component built with UCX), or auto: ucp if buffers may be in a CUDA "
+         "device's memory and UCX supports that, else pml. UCX_TLS and other "
+         "variables of UCX apply. All ranks use rank 0's value"},
     [STRAG_SET_DEVICE_BUFFERS] = {STRAG_PREFIX "device_buffers", "auto", STRAG_TEXT, 5, false,
                                   "Whether buffers may be in a CUDA device's memory: auto (if the "
                                   "system has an NVIDIA driver), yes (if a libcuda.so.1 is "
@@ -183,7 +184,8 @@ const struct strag_variable strag_variables[STRAG_VARIABLES] = {
                                       "dups that were set up like their parents"},
     [STRAG_SAY_LATE_RANK] = {STRAG_PREFIX "late_rank",
                              "The communicator's straggler now, a rank; -1: none"},
-    [STRAG_SAY_LATE_DELAY] = {STRAG_PREFIX "late_delay", "The straggler's delay, in seconds; 0: none"},
+    [STRAG_SAY_LATE_DELAY] = {STRAG_PREFIX "late_delay",
+                              "The straggler's delay, in seconds; 0: none"},
     [STRAG_SAY_LATE_MOST] = {STRAG_PREFIX "late_most",
                              "The rank that was last most often so far; -1: none was"},
     [STRAG_SAY_LATE_SHARE] = {STRAG_PREFIX "late_share",
@@ -221,9 +223,9 @@ const char strag_verbose_prefix[] = "coll:strag: COMMUNICATOR (cid ID, N ranks):
 
 const struct strag_verbose_line strag_verbose_lines[] = {
     {1, "allreduce of LOW .. HIGH bytes: ALGORITHM (WHY)",
-     "What runs calls of these sizes, and why: chosen by the model (auto: its modelled time, and the "
-     "next best algorithm), by a rule, or pinned; or \"previous component\", and why the call is "
-     "delegated to it. Once for each power of two and outcome"},
+     "What runs calls of these sizes, and why: chosen by the model (auto: its modelled time, and "
+     "the next best algorithm), by a rule, or pinned; or \"previous component\", and why the "
+     "call is delegated to it. Once for each power of two and outcome"},
     {1, "within hosts: CARRIER", "The transport of messages within a host"},
     {1, "no shared memory: WHY", "Which rank cannot share memory, and what it lacks"},
     {1, "transport: CARRIER", "The transport of messages between hosts: pml or ucp"},
@@ -238,6 +240,14 @@ const struct strag_verbose_line strag_verbose_lines[] = {
     {1, "rank RANK is late by TIME: WHAT",
      "The straggler, and whether the other ranks go ahead without it"},
     {1, "slow links: HOSTS", "The hosts whose links are slower, each with its factor; or none"},
+    {1, "another rank is late in each call: the others go ahead after TIME and TIME per MiB",
+     "The dynamic mode begins: calls wait this long for the last rank"},
+    {1, "all ranks are waited for again", "The dynamic mode has ended"},
+    {1, "model fitted to COUNT kinds of calls: NUMBERS, error SHARE (before: SHARE)",
+     "The network's latency and bandwidth, from the times of calls"},
+    {1,
+     "experiment with BYTES bytes: ALGORITHM takes RATIO of the time of ALGORITHM: ALGORITHM runs",
+     "Another algorithm was compared with the model's choice, and which of them runs from now on"},
     {1, "saved in FILE", "coll_strag_save has written the file"},
     {2, "topology: HOSTS", "The communicator's hosts and switches as strag sees them"},
     {2, "model: NUMBERS", "The cost model's numbers, and the source of each"},

@@ -75,7 +75,7 @@ enum { STRAG_HELP_MAX = 2048 };
 /** A parameter's help text, with what it accepts, and whether it is an info key. @return text */
 const char *strag_parameter_help(enum strag_parameter_id id, char text[STRAG_HELP_MAX]);
 
-/* MPI_T performance variables: counters of a process, and then what is known of a communicator. */
+/* MPI_T performance variables: counters of a process, and then properties of a communicator. */
 enum strag_variable_id {
     STRAG_COUNT_CALLS,
     STRAG_COUNT_DELEGATED,

@@ -8,14 +8,15 @@ const char *const strag_reproducible_names[] = {
     [STRAG_REPRODUCIBLE_VALUES] = NULL,
 };
 
-/* Where ranks share processors, a rank that waits gives the processor to another one, which may be
+/* If ranks share processors, a rank that waits gives the processor to another one, which may be
  * waiting, too. Then the fewest messages are best: few ranks sum up for all (short vectors one, or
  * two in turns: direct.c). The rule knows of no straggler. */
 static bool is_oversubscribed(const struct strag_circumstances *circumstances)
 {
     const struct strag_oversubscribed *oversubscribed = &circumstances->oversubscribed;
     const struct strag_state *state = circumstances->problem.state;
-    return oversubscribed->n > 2 && oversubscribed->n > oversubscribed->processors && !(state && state->nstragglers);
+    return oversubscribed->n > 2 && oversubscribed->n > oversubscribed->processors &&
+           !(state && state->nstragglers);
 }
 
 static int select_table(const struct strag_circumstances *circumstances,
@@ -25,11 +26,11 @@ static int select_table(const struct strag_circumstances *circumstances,
                         &choice->why);
 }
 
-/* The cost model knows nothing of that; its times are for verbose lines and the watch. Where there
- * are so many processors that it is right for short vectors, it is asked.
+/* The cost model knows nothing of that; its times are for verbose lines and the watch. If there
+ * are so many processors that the model is right for short vectors, it decides.
  * @return as strag_select; also if the algorithm cannot be planned here */
 static int choose_oversubscribed(const struct strag_circumstances *circumstances,
-                            struct strag_choice *choice)
+                                 struct strag_choice *choice)
 {
     const struct strag_oversubscribed *oversubscribed = &circumstances->oversubscribed;
     const struct strag_algorithm *direct = strag_algorithm_fewest_switches();
@@ -43,8 +44,8 @@ static int choose_oversubscribed(const struct strag_circumstances *circumstances
     status = select_table(circumstances, &options, choice);
     if (status == STRAG_OK) {
         choice->ground = STRAG_BY_OVERSUBSCRIBED;
-        strag_oversubscribed_table(oversubscribed, direct, options.minimum, both ? &choice->selection->table : NULL,
-                          &choice->table);
+        strag_oversubscribed_table(oversubscribed, direct, options.minimum,
+                                   both ? &choice->selection->table : NULL, &choice->table);
     }
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which algorithm runs for which size, all in all: what is pinned, what rules say, where ranks
+ * Which algorithm runs for which size, all in all: what is pinned, what rules say, that ranks
  * share processors, and else what the cost model finds best. The component decides with this, and
  * `strag explain --saved` repeats it.
  */
@@ -15,7 +15,7 @@
 enum strag_reproducible {
     STRAG_REPRODUCIBLE_NO,      /* all that is known, and what is measured while the job runs */
     STRAG_REPRODUCIBLE_MAPPING, /* which rank is on which host, and what the user says: the same
-                                   in every run that maps the ranks alike */
+                                   in every run with the same mapping of ranks */
     STRAG_REPRODUCIBLE_RANKS,   /* the number of ranks, and what the user says but of hosts */
     STRAG_REPRODUCIBLE_VALUES
 };
@@ -30,8 +30,8 @@ struct strag_circumstances {
     struct strag_select_options options;  /* without `only` */
     const struct strag_algorithm *pinned; /* runs at every size; NULL: none does */
     const struct strag_rules *rules;      /* NULL: none; a pinned algorithm goes before them */
-    struct strag_oversubscribed oversubscribed;             /* where ranks that wait give their processors away, and
-                                             all share memory; else n is 0 */
+    struct strag_oversubscribed oversubscribed; /* set if ranks that wait give their processors away
+                                 and all share memory; else n is 0 */
 };
 
 enum strag_choice_ground {

@@ -64,7 +64,7 @@ enum {
 static double seconds(const struct strag_oversubscribed *oversubscribed, double bytes, int blocks)
 {
     const double n = oversubscribed->n, p = oversubscribed->processors, m = blocks;
-    const double half = (double)oversubscribed->window / 2; /* another message is under way, too */
+    const double half = (double)oversubscribed->window / 2; /* another message is in flight, too */
     const double piece = half < MESSAGE_MOST ? half : MESSAGE_MOST;
     const double messages = m * (n - 1), further = bytes / m / piece - 1;
     return 2 * messages / p * seconds_per_message + n * bytes / bytes_per_second / fmin(m, p) +
@@ -78,7 +78,8 @@ int strag_oversubscribed_blocks(const struct strag_oversubscribed *oversubscribe
         return 1;
     for (int m = 2; m / 2 < oversubscribed->n; m *= 2) {
         const int blocks = m < oversubscribed->n ? m : oversubscribed->n;
-        if (seconds(oversubscribed, (double)bytes, blocks) < seconds(oversubscribed, (double)bytes, best))
+        if (seconds(oversubscribed, (double)bytes, blocks) <
+            seconds(oversubscribed, (double)bytes, best))
             best = blocks;
     }
     return best;
@@ -92,7 +93,8 @@ static double seconds_direct(const struct strag_oversubscribed *oversubscribed, 
     const int blocks = strag_oversubscribed_blocks(oversubscribed, (size_t)bytes);
     const double alone =
         (n - 1) * seconds_per_message + n * bytes / bytes_per_second / fmin(blocks, p);
-    return fmax(seconds(oversubscribed, bytes, blocks), alone) + 2 * n * bytes / bytes_per_second / p;
+    return fmax(seconds(oversubscribed, bytes, blocks), alone) +
+           2 * n * bytes / bytes_per_second / p;
 }
 
 /* Recursive doubling; ranks beyond a power of two give their values to others first. */
@@ -120,7 +122,8 @@ size_t strag_oversubscribed_exchanges_below(const struct strag_oversubscribed *o
     size_t below = 0;
     for (int look = 0; oversubscribed->processors > 2 && look <= LOOKS; look++) {
         const double bytes = (double)below;
-        if (seconds_of_exchanges(oversubscribed, bytes) > clearly * seconds_direct(oversubscribed, bytes))
+        if (seconds_of_exchanges(oversubscribed, bytes) >
+            clearly * seconds_direct(oversubscribed, bytes))
             break;
         below = size_of(look);
     }
@@ -140,8 +143,9 @@ static void add(struct strag_table *table, size_t from, const struct strag_algor
     *last = (struct strag_entry){from, algorithm, blocks};
 }
 
-void strag_oversubscribed_table(const struct strag_oversubscribed *oversubscribed, const struct strag_algorithm *algorithm,
-                       size_t from, const struct strag_table *modelled, struct strag_table *table)
+void strag_oversubscribed_table(const struct strag_oversubscribed *oversubscribed,
+                                const struct strag_algorithm *algorithm, size_t from,
+                                const struct strag_table *modelled, struct strag_table *table)
 {
     const size_t below = modelled ? strag_oversubscribed_exchanges_below(oversubscribed) : 0;
     *table = (struct strag_table){.entries = 1};

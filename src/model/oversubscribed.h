@@ -12,12 +12,12 @@
 struct strag_oversubscribed {
     int n;          /* ranks */
     int processors; /* that they share, at least 1 */
-    size_t window;  /* bytes of messages that a rank may have under way */
+    size_t window;  /* bytes of messages that a rank may have in flight */
 };
 
 /**
- * Into how many blocks the algorithm with `fewest_switches` (direct) cuts a vector. One rank sums up
- * each block.
+ * Into how many blocks the algorithm with `fewest_switches` (direct) cuts a vector. One rank sums
+ * up each block.
  *
  * @return 1 to n; never fewer for a longer vector
  */
@@ -39,7 +39,8 @@ size_t strag_oversubscribed_exchanges_below(const struct strag_oversubscribed *o
  * @param from       bytes; shorter vectors are left to the previous component
  * @param modelled   the cost model's table, for sizes that are its; NULL: it is not wanted
  */
-void strag_oversubscribed_table(const struct strag_oversubscribed *oversubscribed, const struct strag_algorithm *algorithm,
-                       size_t from, const struct strag_table *modelled, struct strag_table *table);
+void strag_oversubscribed_table(const struct strag_oversubscribed *oversubscribed,
+                                const struct strag_algorithm *algorithm, size_t from,
+                                const struct strag_table *modelled, struct strag_table *table);
 
 #endif

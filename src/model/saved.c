@@ -154,7 +154,8 @@ static int read_oversubscribed(struct strag_yaml *yaml, const yaml_node_t *node,
     };
     struct strag_oversubscribed *oversubscribed = target;
     int status = strag_yaml_mapping(yaml, node, "oversubscribed", keys, oversubscribed);
-    if (status == STRAG_OK && (oversubscribed->n < 1 || oversubscribed->processors < 1 || oversubscribed->window < 1))
+    if (status == STRAG_OK &&
+        (oversubscribed->n < 1 || oversubscribed->processors < 1 || oversubscribed->window < 1))
         return strag_yaml_fail(yaml, node, "'ranks', 'processors' and 'window' are needed, from 1");
     return status;
 }
@@ -251,10 +252,11 @@ static int check_all(struct strag_yaml *yaml, const yaml_node_t *node,
                                    strag_model_numbers[id].name);
     if (!ranks || (reading->topology && reading->topology->n != n) ||
         (rests->oversubscribed.n > 0 && rests->oversubscribed.n != n))
-        return strag_yaml_fail(yaml, node,
-                               "there are %d 'ranks', and the straggler, slow ranks, 'oversubscribed' or "
-                               "the topology have others",
-                               n);
+        return strag_yaml_fail(
+            yaml, node,
+            "there are %d 'ranks', and the straggler, slow ranks, 'oversubscribed' or "
+            "the topology have others",
+            n);
     return STRAG_OK;
 }
 

@@ -25,8 +25,8 @@ static void write_text(FILE *stream, const char *key, const char *text)
 static void write_oversubscribed(const struct strag_oversubscribed *oversubscribed, FILE *stream)
 {
     if (oversubscribed->n > 0)
-        fprintf(stream, "oversubscribed: {ranks: %d, processors: %d, window: %zu}\n", oversubscribed->n,
-                oversubscribed->processors, oversubscribed->window);
+        fprintf(stream, "oversubscribed: {ranks: %d, processors: %d, window: %zu}\n",
+                oversubscribed->n, oversubscribed->processors, oversubscribed->window);
 }
 
 static void write_state(const struct strag_state *state, FILE *stream)

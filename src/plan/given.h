@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A given plan: the plans of all ranks as data, written down by somebody (plan_file.h) or taken
+ * A user plan: the plans of all ranks as data, written down by somebody (plan_file.h) or taken
  * from an algorithm, in the form that doc/plan-format.md describes. Ranks that do the same are one
  * group, and what a rank does again and again is one loop, so that a ring of 1,024 ranks, four
  * million operations, is ten of them here:

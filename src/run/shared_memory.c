@@ -72,7 +72,7 @@ static int copy_out(const struct strag_shm *shm, const void *slot, void *buffer,
 
 /* ---- Sending ---- */
 
-/* Has the peer taken this message of ours? */
+/* Has the peer taken this message that we sent? */
 static bool is_taken(struct strag_shm_peer *peer, int64_t number)
 {
     if (peer->taken < number)
@@ -313,7 +313,7 @@ static int receive_drained(const struct strag_shm *shm, struct strag_shm_peer *p
     return STRAG_OK;
 }
 
-/* The next message, which is to have so many elements. It must be released.
+/* The next message, which must have this many elements. It must be released.
  * @return STRAG_OK, STRAG_PENDING: it is not there yet, or an error */
 static int receive_now(struct strag_shm *shm, struct strag_shm_peer *peer, size_t elements,
                        const void **values)

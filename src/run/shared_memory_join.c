@@ -3,9 +3,9 @@
  * A communicator joins the ranks of its host, and leaves them (shared_memory.h has the steps).
  *
  * It gets a mailbox in the arena of each rank's process. When it leaves, others may still be in its
- * last call: they read messages that were sent to them, and see in our mailbox how far we have taken
- * theirs. So all of it stays as it is until they have left, too; every communicator that joins or
- * leaves looks which of those that left before need nothing any more.
+ * last call: they read messages that were sent to them, and see in our mailbox how far we have
+ * taken theirs. So all of it stays as it is until they have left, too; every communicator that
+ * joins or leaves looks which of those that left before need nothing any more.
  */
 #define _GNU_SOURCE /* cpu_set_t */
 
@@ -315,7 +315,8 @@ static enum strag_shm_reason make(struct strag_shm *shm, struct strag_shm_info *
     info->segment = process->segment;
     info->bytes = process->arena.size.bytes;
     info->slot = process->arena.size.slot;
-    info->mailbox = (uint32_t)(((char *)shm->mailbox.status - process->arena.base) / STRAG_SHM_LINE);
+    info->mailbox =
+        (uint32_t)(((char *)shm->mailbox.status - process->arena.base) / STRAG_SHM_LINE);
     return STRAG_SHM_ABLE;
 }
 

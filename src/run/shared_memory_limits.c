@@ -6,9 +6,9 @@
  * refused: the process may be killed for its memory later. Of what a limit leaves we take a small
  * part, so that nobody finds strag where his program is short of memory.
  *
- * For so many ranks on a host (n), with 256 MiB of addresses:
+ * For n ranks on a host, with 256 MiB of addresses:
  *
- *       n     arena   touched at most    slots         beside them small ones    communicators
+ *       n     arena   touched at most    slots         small slots             communicators
  *     2-4    35 MiB   3.3 MiB            64 of 32 KiB  128                       1024
  *      16    16 MiB   2.0 MiB            37 of 32 KiB  128                       448
  *      64     4 MiB   0.5 MiB             8 of 32 KiB   32                       112
@@ -33,28 +33,28 @@ enum {
 
     /* Bytes. Users' long vectors begin where pages do, or a little behind that. A slot that does
      * so, too, takes a quarter longer (16 KiB, 2 ranks: 3.8 us, 3.2 elsewhere): a processor that
-     * reads one takes it for what it has just written to the other, if the last 12 bits are alike.
+     * reads one takes it for what it has just written to the other, if the last 12 bits are equal.
      */
     SMALL_ASIDE = 3072,
     LARGE_ASIDE = 1792,
 
-    MAILBOXES_LEAST = 4,        /* of a communicator of all ranks */
-    MAILBOXES_MOST = 2 << 20,   /* bytes */
-    SMALL_LEAST = 4,        /* pairs of slots: they fill a page */
-    SMALL_MOST = 64,        /* ... */
-    LARGE_LEAST = 4,        /* slots */
-    LARGE_WELL = 5,         /* ... before they are made longer */
-    LARGE_MOST = 64,        /* ... */
-    SLOT_LEAST = 4096,      /* bytes */
-    RESERVE_LEAST = 4,      /* communicators */
-    RESERVE_MOST = 1024,    /* ... */
-    TAKEN_APART = 32,       /* most ranks that each have a line of their own for `taken` */
-    PART_OF_ADDRESSES = 8,  /* what is left of them, in parts of which we take one */
-    PART_OF_CGROUP = 16,    /* the same of a cgroup's limit */
-    PART_TOUCHED = 8,       /* of the addresses that we map */
-    CGROUP_NAME = 4096,     /* bytes */
-    TOUCHED_MOST = 4 << 20, /* bytes of an arena: few ranks do not need more */
-    BEYOND_TOUCHED = 4,     /* so many times what may be touched is put up with: with 1024 ranks */
+    MAILBOXES_LEAST = 4,      /* of a communicator of all ranks */
+    MAILBOXES_MOST = 2 << 20, /* bytes */
+    SMALL_LEAST = 4,          /* pairs of slots: they fill a page */
+    SMALL_MOST = 64,          /* ... */
+    LARGE_LEAST = 4,          /* slots */
+    LARGE_WELL = 5,           /* ... before they are made longer */
+    LARGE_MOST = 64,          /* ... */
+    SLOT_LEAST = 4096,        /* bytes */
+    RESERVE_LEAST = 4,        /* communicators */
+    RESERVE_MOST = 1024,      /* ... */
+    TAKEN_APART = 32,         /* most ranks that each have a line of their own for `taken` */
+    PART_OF_ADDRESSES = 8,    /* what is left of them, in parts of which we take one */
+    PART_OF_CGROUP = 16,      /* the same of a cgroup's limit */
+    PART_TOUCHED = 8,         /* of the addresses that we map */
+    CGROUP_NAME = 4096,       /* bytes */
+    TOUCHED_MOST = 4 << 20,   /* bytes of an arena: few ranks do not need more */
+    BEYOND_TOUCHED = 4,       /* times what may be touched that is tolerated: with 1024 ranks */
 };
 
 const char *strag_shm_reason_text(enum strag_shm_reason reason)
@@ -250,7 +250,8 @@ enum strag_shm_reason strag_shm_size_for(int ranks, const struct strag_shm_limit
                  : ranks <= 256 ? 64
                                 : 32,
         .mailboxes = (uint32_t)rounded(
-            clamped(touched / 4, MAILBOXES_LEAST * strag_shm_mailbox_bytes(ranks), MAILBOXES_MOST), PAGE),
+            clamped(touched / 4, MAILBOXES_LEAST * strag_shm_mailbox_bytes(ranks), MAILBOXES_MOST),
+            PAGE),
         .small = (uint32_t)clamped(touched / 16 / STRAG_SHM_SMALL, SMALL_LEAST, SMALL_MOST) * 2,
         .slot = STRAG_SHM_LONGEST,
     };

@@ -4,8 +4,8 @@
  * (shared_memory_layout.h says why nobody waits for them for ever).
  *
  * Slots go round, since what another processor has in its cache is expensive to write. Microseconds
- * of an allreduce of two ranks that halves its vector, by the slots in which 8 messages are under
- * way (EPYC 9004, caches of 1 MiB; the processors share a third cache):
+ * of an allreduce of two ranks that halves its vector, by the slots in which 8 messages are in
+ * flight (EPYC 9004, caches of 1 MiB; the processors share a third cache):
  *
  *     slots of 32 KiB     8    16    32    64   128   256
  *      64 KiB           9.6   8.8   6.2   4.2   4.3   7.5
@@ -14,7 +14,7 @@
  *       4 MiB           641   339   340   422   425   712
  *
  * What is shared by communicators is under the process's lock, where there are threads; in others
- * nothing is locked. What belongs to one communicator may be looked at by another one's call only
+ * nothing is locked. What belongs to one communicator may be read by another one's call only
  * while it is not in a call itself: it enters calls, and so does who looks after it.
  */
 #include "run/shared_memory_layout.h"

@@ -2,7 +2,7 @@
 /*
  * What a rank does while it waits for others of its host.
  *
- * Where every rank has a processor it polls. Where ranks share processors it gives its own away, so
+ * If every rank has a processor, it polls. If ranks share processors, it gives its own away, so
  * that the one it waits for can run. A process switch takes longer than a message, so where few
  * ranks share a processor a rank first looks whether that helps: each publishes for whose messages
  * it waits, and all can see whether these have come. Two ranks on each of two processors, of which
@@ -34,10 +34,10 @@
 
 enum {
     SPINS = 1,          /* looks before others get the processor, if our wait is not published */
-    YIELD_AFTER = 4096, /* looks before they get it at times, where every rank has a processor */
+    YIELD_AFTER = 4096, /* looks before they get it at times, if every rank has a processor */
     LOOKS = 256,        /* between two calls of the host's progress */
-    LOOKS_YIELDED = 32, /* the same, where others had the processor between two looks */
-    LOOKS_KEPT = 200,   /* the same, where no rank there could go on */
+    LOOKS_YIELDED = 32, /* the same, if others had the processor between two looks */
+    LOOKS_KEPT = 200,   /* the same, if no rank there could go on */
     LOOKS_POLLED = 64,  /* looks in vain, until a rank that polls says in which call it is */
     LOOKS_BEHIND = 4,   /* when another one can go on, after none could */
 };
@@ -116,7 +116,7 @@ static bool is_stuck(const struct strag_shm *shm, int rank)
     return false;
 }
 
-/* Could another rank go on if it had this rank's processor? (Who is elsewhere is not looked at any
+/* Could another rank go on if it had this rank's processor? (Who is elsewhere is not examined any
  * further: reading what it writes would hold it up.) */
 static bool another_can_go_on(struct strag_shm *shm)
 {

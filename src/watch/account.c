@@ -127,7 +127,7 @@ static struct phrase did_phrase(const struct strag_account *account)
         return phrase(
             "strag does not look for stragglers in calls below %s (coll_strag_watch_size)",
             strag_units_bytes((double)ledger->watched_from).text);
-    if (account->watch == STRAG_ACCOUNT_TOLD_NOT)
+    if (account->watch == STRAG_ACCOUNT_CONFIGURED_OFF)
         return phrase("strag is configured to wait for all (coll_strag_straggler, _algorithm or "
                       "_reproducible)");
     if (!has_acted(account->summary) && watched < (unsigned long long)account->needed)

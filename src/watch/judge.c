@@ -244,8 +244,7 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
 /* ---- Measured and modelled ---- */
 
 /* Most calls are like the one before. */
-static bool is_modelled_alike(const struct strag_watched_call *a,
-                              const struct strag_watched_call *b)
+static bool has_same_model(const struct strag_watched_call *a, const struct strag_watched_call *b)
 {
     return a->bytes == b->bytes && a->algorithm == b->algorithm && a->blocks == b->blocks;
 }
@@ -260,7 +259,7 @@ static void find_scale(struct strag_judge *judge)
     for (int c = 0; c < judge->filled; c++) {
         const struct call *call = &judge->calls[c];
         const double seconds = (double)strag_observer_call(judge->observer, c).seconds;
-        if (!before || !is_modelled_alike(&call->what, &before->what))
+        if (!before || !has_same_model(&call->what, &before->what))
             expected = modelled(judge->usual.selection, &call->what, 0);
         before = call;
         if (call->straggler < 0 && seconds > 0 && expected > 0 && expected < INFINITY)
@@ -362,7 +361,7 @@ static void act(struct strag_judge *judge, const struct strag_verdict *verdict,
     judge->state.nstragglers = ahead;
 }
 
-/* ---- Whoever comes last ---- */
+/* ---- The last rank to arrive ---- */
 
 static void fill_dynamic_calls(const struct strag_judge *judge, struct strag_dynamic_call *calls)
 {
@@ -392,8 +391,8 @@ static void log_dynamic(struct strag_judge *judge, bool before)
                  policy->on ? "another rank is late in each call: the others go ahead after "
                               "%s and %s per MiB"
                             : "all ranks are waited for again",
-                 strag_units_time(policy->patience).text,
-                 strag_units_time(1048576 * policy->patience_per_byte).text);
+                 strag_units_time(policy->wait_limit).text,
+                 strag_units_time(1048576 * policy->wait_per_byte).text);
 }
 
 /* One straggler that the others go ahead without is the better known.
@@ -425,7 +424,8 @@ static bool look_for_the_last(struct strag_judge *judge)
 
 /* ---- Slow links ---- */
 
-/* Where arrivals are found out messages wait for ranks, too, and meters say nothing of links. */
+/* If arrivals are determined in calls, messages wait for ranks, too, and meters say nothing of
+ * links. */
 static void examine_links(struct strag_judge *judge, const struct strag_link_sample *links,
                           struct strag_judgement *judgement)
 {

@@ -11,7 +11,7 @@
 /* A loss counts above this part of the call's own time. */
 static const double least = 0.1;
 
-/* What is found while calls are looked at. */
+/* What is found while calls are examined. */
 struct search {
     const struct strag_stays *ranks;
     int n;
@@ -90,7 +90,7 @@ static double median_of(const struct search *search, int rank, double *late)
     return count ? late[count / 2] : 0;
 }
 
-/* @param late  room for the calls @param scale  from the calls looked at to all */
+/* @param late  room for the calls @param scale  from the sampled calls to all */
 static void name_ranks(const struct search *search, double scale, double *late,
                        struct strag_loss *loss)
 {
@@ -110,7 +110,7 @@ static void name_ranks(const struct search *search, double scale, double *late,
     }
 }
 
-/* @return what the sums are to be multiplied by, from the calls looked at to all */
+/* @return what the sums are to be multiplied by, from the sampled calls to all */
 static double scale_of(const struct search *search)
 {
     double seen = 0, seconds = 0;

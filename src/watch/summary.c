@@ -77,7 +77,7 @@ static struct part dynamic_saved_part(const struct strag_dynamic_summary *dynami
                 100 * dynamic->saves, 100 * dynamic->error);
 }
 
-/* Where nobody waited for whoever came last. @return characters */
+/* No call has waited for the last rank. @return characters */
 static size_t add_dynamic(const struct strag_watch_summary *summary, const char *name, char *text,
                           size_t size)
 {

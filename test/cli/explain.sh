@@ -203,7 +203,7 @@ PYTHON
         >"$work/more.csv" 2>"$work/summary" && fail 'a job that is not in the layout'
     grep -q '^job 127: strag explain: host node065 is not in the layout' "$work/summary" || fail "$(cat "$work/summary")"
     grep -q '^job 128: its list of hosts is cut off' "$work/summary" || fail "$(cat "$work/summary")"
-    equal 'jobs beside one that failed' "$(cat "$work/more.csv")" "$(cat "$work/jobs.csv")"
+    equal 'jobs next to one that failed' "$(cat "$work/more.csv")" "$(cat "$work/jobs.csv")"
     checks=$((checks + 6))
 fi
 # On one host, and without --hosts, there is nothing to say.

@@ -44,7 +44,7 @@ function ceil_log2(n,   q) { for (q = 0; 2 ^ q < n; q++); return q }
 }'
 
 # formulas KIND LIST NAME...: verify's lines for the list of n agree with the formulas of this kind;
-# with $halve set, with so many steps that halve.
+# with $halve set, with this many steps that halve.
 proved='' halve=0
 formulas() {
     local kind=$1 list=$2 name form=()
@@ -66,7 +66,7 @@ formulas doubling $all recursive-doubling bine-latency torus-doubling hierarchic
 formulas halving $all recursive-halving bine torus-halving
 formulas 'few rounds' $all circulant swing
 formulas 'some halve' $all swing-latency
-# Swing in fewer blocks: of 2^q ranks' steps so many quarters halve.
+# Swing in fewer blocks: of 2^q ranks' steps this many quarters halve.
 for steps in 2 3 4 5 6 7 8 10; do
     for quarters in 1 2 3; do
         halve=$(((steps * quarters + 2) / 4))

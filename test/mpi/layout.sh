@@ -36,7 +36,7 @@ has()
     fi
 }
 
-# count WANTED PATTERN: so many lines of the last run match
+# count WANTED PATTERN: this many lines of the last run match
 count()
 {
     local lines

@@ -30,7 +30,7 @@ expect()
     echo "ok: $calls calls, $delegated delegated: $*"
 }
 
-# warns ACCEPTED OPTIONS...: exactly one warning of ours, which names the accepted values
+# warns ACCEPTED OPTIONS...: exactly one warning of strag, which names the accepted values
 warns()
 {
     local accepted=$1
@@ -96,7 +96,7 @@ for verbose in 0 1; do
         lines 1 '^sizes: calls 8, delegated 32$'
     done
 done
-echo "ok: short calls, told of on some ranks"
+echo "ok: short calls, reported on some ranks"
 
 expect 24 0 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 1
 expect 0 24 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 2 # one host

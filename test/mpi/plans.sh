@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck disable=SC2034 # used by `lines`
 output=$work/output
 
-# write RANKS: files of the chosen algorithms, every other one in the compact form. Where the number of
+# write RANKS: files of the chosen algorithms, every other one in the compact form. If the number of
 # blocks depends on the size, the algorithm that the plan is compared with has another one.
 write()
 {
@@ -67,7 +67,7 @@ world ring --mca coll_strag_plan "$work/ring.json:64K-1M" --mca coll_strag_algor
 lines 6 'bytes: ring \(a plan from a file\)'
 lines 6 'bytes: ring \(pinned'
 
-# A rule's, whose folder is the file's; a file that is not there lets the algorithm beside it run.
+# A rule's, whose folder is the file's; a file that is not there lets the algorithm next to it run.
 cat > "$work/rules.yaml" << 'END'
 strag-rules: 1
 rules:

@@ -63,7 +63,7 @@ run_late()
     check "0.8 * $calls <= ${named}['calls'] <= $calls + 2"
     check "100 == c['late']['blocking'] == c['late']['looked_at']"
     check "0.2 * $cost / $calls <= ${named}['median_seconds'] <= 2.1 * $cost / $calls"
-    # per call the longer half's first rank: where ranks leave late, two calls in a row overlap
+    # per call the longer half's first rank: if ranks leave late, two calls in a row overlap
     check "c['late']['lost_seconds'] <= c['late']['seconds'] <= $of * 2"
     check "$of <= c['late']['run_seconds'] and c['late']['ranks_known'] == $ranks"
     check "c['late']['bytes'] == 100 * $bytes and ${named}['host'] == '$(hostname)'"

@@ -178,18 +178,18 @@ static void begin_beside_idup(void)
         if ((turn + test.rank) % 2)
             TEST_MPI(MPI_Test(&requests[4], &flag, MPI_STATUS_IGNORE));
         TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, words[0], 10, MPI_UINT64_T, MPI_SUM, comm));
-        check(words[0], 4 * turn, 10, "beside MPI_Comm_idup, blocking");
+        check(words[0], 4 * turn, 10, "next to MPI_Comm_idup, blocking");
         TEST_MPI(MPI_Wait(&requests[4], MPI_STATUS_IGNORE));
         for (int c = 1; c < 4; c++)
             sum_in_place(comm, words[c], COUNT, &requests[c]);
         TEST_MPI(MPI_Waitall(3, requests + 1, MPI_STATUSES_IGNORE));
-        check(words[3], 4 * turn + 3, COUNT, "beside MPI_Comm_idup");
+        check(words[3], 4 * turn + 3, COUNT, "next to MPI_Comm_idup");
         TEST_MPI(MPI_Comm_free(&another));
     }
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
-/* The communicator is freed when its first calls are over, which have begun to set it up:
+/* The communicator is freed when its first calls have ended, which have begun to set it up:
  * MPI_Comm_free ends that. With a report it then watches its calls, and there is something more to
  * end. (Open MPI's own libnbc, which has run these calls, needs the communicator till then.) */
 static void free_at_once(void)
@@ -373,8 +373,8 @@ static void free_burst(MPI_Request *requests)
         TEST_MPI(MPI_Request_free(&requests[c]));
 }
 
-/* More requests than there are mailboxes in shared memory, all active at once, and a new communicator
- * meanwhile. Once they are freed there is room for as many again. */
+/* More requests than there are mailboxes in shared memory, all active at once, and a new
+ * communicator meanwhile. Once they are freed there is room for as many again. */
 static void run_out_of_mailboxes(void)
 {
     static uint64_t words[10 * BURST];

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # coll_strag_save: `strag explain --saved FILE` names at every size what the job runs, in as many
-# blocks: with and without shared memory, where ranks share processors, on made-up hosts with a
+# blocks: with and without shared memory, with shared processors, on made-up hosts with a
 # layout, with a slow host, a straggler, rules, a model file. And which communicators are saved. The
 # file has the first decision, so nothing is learnt here from the calls that follow it.
 set -eu

@@ -83,7 +83,7 @@ for tls in all tcp,self; do
     status=0
     mpi_limit=60
     mpi 3 --mca coll strag -x "UCX_TLS=$tls" "$programs/killed" > "$output" 2>&1 || status=$?
-    # mpirun tells of the signal, or, where it hears of that first, of a survivor's error.
+    # mpirun tells of the signal, or, if it hears of that first, of a survivor's error.
     if [ "$status" -ne 137 ] && ! { [ "$status" -eq 16 ] && grep -q 'has lost rank 2' "$output"; }; then
         cat "$output"
         fail "exit status $status of a job of which a rank was killed, over $tls; not 137"

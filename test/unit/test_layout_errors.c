@@ -105,7 +105,7 @@ static void conf(void **state)
         {"SwitchName=a BlockName=b\n",
          "FILE:1: a line needs one of SwitchName, BlockName and RingName"},
         {"SwitchName=a Nodes=n1\nBlockName=b Nodes=n2\n",
-         "FILE:2: a block beside a switch; a file describes one kind"},
+         "FILE:2: a block next to a switch; a file describes one kind"},
         {"BlockName=b Switches=a\n", "FILE:1: a block has no Switches; it has Nodes"},
         {"SwitchName=a Nodes=n1 Switches=b\n",
          "FILE:1: switch a has both child switches and nodes; one of them is accepted"},
@@ -142,7 +142,7 @@ static void conf(void **state)
          "FILE:1: block size 4: sizes ascend, each a power of two times the first, like 4,8,32"},
         {"BlockSizes=4\nBlockSizes=4\n", "FILE:2: BlockSizes is given twice"},
         {"BlockSizes=4 BlockName=b\n",
-         "FILE:1: BlockName beside BlockSizes, which needs a line of its own"},
+         "FILE:1: BlockName next to BlockSizes, which needs a line of its own"},
         {"RingName=r\n", "FILE:1: ring r has no nodes"},
     };
     REFUSE_ALL(strag_layout_parse_conf, refusals);

@@ -68,7 +68,7 @@ static void blocks_grow_with_the_processors(void **state)
     assert_in_range(before, 4, 64);
 }
 
-/* With one and two processors, where it was measured, nowhere; with more than that where one rank's
+/* With one and two processors, as measured, nowhere; with more than that where one rank's
  * messages take much longer than a few rounds do. */
 static void many_processors_exchange_short_vectors(void **state)
 {
@@ -86,7 +86,8 @@ static void many_processors_exchange_short_vectors(void **state)
         }
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const struct strag_oversubscribed oversubscribed = {known[i].n, known[i].processors, 256 << 10};
+        const struct strag_oversubscribed oversubscribed = {known[i].n, known[i].processors,
+                                                            256 << 10};
         assert_int_equal(strag_oversubscribed_exchanges_below(&oversubscribed), known[i].below);
     }
 }
@@ -94,7 +95,8 @@ static void many_processors_exchange_short_vectors(void **state)
 static void the_models_table_below_and_direct_above(void **state)
 {
     (void)state;
-    static const struct strag_oversubscribed oversubscribed = {16, 8, 256 << 10}; /* up to 6888 bytes */
+    static const struct strag_oversubscribed oversubscribed = {16, 8,
+                                                               256 << 10}; /* up to 6888 bytes */
     const struct strag_algorithm *direct = strag_algorithm_fewest_switches();
     const struct strag_algorithm *ring = support_algorithm("ring");
     const struct strag_table modelled = {3, {{0, NULL, 0}, {100, ring, 0}, {9000, NULL, 0}}};

@@ -34,7 +34,7 @@ static struct strag_topology *sample(int number)
         return parsed("N(S@9(H(0)) S@3(H@8(P(1@4 2) P@6(U(3 4)))))", NULL);
     case 5:
         return parsed("N(H=a#4(0 3) H=b#9(1 5) H=c#0(4 2) H=dd#5(7 6))", &grid);
-    case 6: /* a cache of two beside cores of their own, between them */
+    case 6: /* a cache of two next to cores of their own, between them */
         return parsed("N(H(0 C(1 4) 2 C(3 5) 6) H(7))", NULL);
     case 7:
         return machine_tree("3@7,2@11,1@123");
@@ -120,8 +120,8 @@ static struct strag_saved random_choice(struct rng *rng, const struct strag_topo
     saved.model.line = 7;
     saved.circumstances.model = saved.model.model;
     if (rng_one_in(rng, 3))
-        saved.circumstances.oversubscribed = (struct strag_oversubscribed){topology->n, 1 + (int)rng_below(rng, 3),
-                                                         (size_t)64 << rng_below(rng, 20)};
+        saved.circumstances.oversubscribed = (struct strag_oversubscribed){
+            topology->n, 1 + (int)rng_below(rng, 3), (size_t)64 << rng_below(rng, 20)};
     else if (rng_one_in(rng, 5))
         saved.circumstances.pinned = support_algorithm("circulant");
     return saved;
@@ -158,7 +158,8 @@ static void read_back(void **state)
         assert_true(strag_model_is_same(&saved.model.model, &again->model.model));
         assert_memory_equal(saved.model.origin, again->model.origin, sizeof saved.model.origin);
         assert_int_equal(saved.circumstances.options.minimum, again->circumstances.options.minimum);
-        assert_int_equal(saved.circumstances.oversubscribed.window, again->circumstances.oversubscribed.window);
+        assert_int_equal(saved.circumstances.oversubscribed.window,
+                         again->circumstances.oversubscribed.window);
         assert_string_equal(again->communicator, saved.communicator);
         assert_true(strag_saved_same_table(&saved.table, &again->table));
         choose(&copy);

@@ -375,7 +375,7 @@ static void all_comes_back(void **state)
     close_host(&host);
 }
 
-/* Each communicator has a mailbox, and a slot in reserve; where there are no more, one must go first.
+/* Each communicator has a mailbox, and a slot in reserve; if there are no more, one must go first.
  */
 static void communicators_are_limited(void **state)
 {

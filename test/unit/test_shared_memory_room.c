@@ -332,7 +332,7 @@ static void each_communicator_has_a_slot(void **state)
     shm_ranks_free(&first);
 }
 
-/* Where the slot in which values were first has come back, they are found where they are now. */
+/* If the slot in which values were first has come back, they are found where they are now. */
 static void values_are_shared_where_they_are(void **state)
 {
     (void)state;

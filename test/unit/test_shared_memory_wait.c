@@ -155,7 +155,7 @@ static void calls_progress_without_waiting(void **state)
     }
 }
 
-/* Rank 0's first call is over; in its second one it polls for a message of rank 1, which has not
+/* Rank 0's first call has ended; in its second one it polls for a message of rank 1, which has not
  * got all that it wants in the first one, and would wait for ever. */
 static void a_rank_that_polls_shows_in_which_call_it_is(void **state)
 {

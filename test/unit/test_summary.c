@@ -82,7 +82,7 @@ static void text_of_the_last(void **unused)
                 "strag: MPI_COMM_WORLD: no rank was late in 200 calls\n");
 }
 
-/* Where the model's numbers are from, and how well it fits. */
+/* The sources of the model's numbers, and how well it fits. */
 static void model_text(void **unused)
 {
     (void)unused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Weighted: proved for slow hosts anywhere and for any rates; shares as the formula says; modelled
- * times beside theorem 2.
+ * times and theorem 2.
  *
  * STRAG_CASES: how many random machines.
  */
