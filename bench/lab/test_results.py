@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does the report see what is wrong? From made-up files of one lab, whose figures are known."""
+"""Does the report see errors? From made-up files of one lab, whose figures are known."""
 import collections
 import json
 import pathlib
