@@ -19,7 +19,7 @@ const char bench_usage[] =
     "                         [strag, stock and stock-again without it]\n"
     "  -s, --sizes LIST       bytes: 64K..16M (powers of two) or 4,100,2K    [8,64K,1M]\n"
     "  -i, --iterations N     communicators of each contender and size       [6]\n"
-    "  -w, --warmup N         ... of which so many are not counted           [1]\n"
+    "  -w, --warmup N         ... of which this many are not counted           [1]\n"
     "  -l, --later N          calls after the first one                      [5]\n"
     "  -o, --output FILE      append CSV, one line per size, contender and kind\n";
 

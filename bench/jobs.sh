@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Real jobs with many ranks on this machine, strag's choice beside stock: the first call on a
+# Real jobs with many ranks on this machine, strag's choice and stock: the first call on a
 # communicator, later calls, communicators per second. CSV into a folder, and a page of
 # doc/results from it:
 #

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Iallreduce and persistent allreduces of strag's against those of stock Open MPI (libnbc), and
+ * MPI_Iallreduce and persistent allreduces of strag against those of stock Open MPI (libnbc), and
  * against strag's blocking call, interleaved in one run.
  *
  * - blocking: MPI_Allreduce. wait: MPI_Iallreduce and MPI_Wait. start: MPI_Start and MPI_Wait.
@@ -16,7 +16,7 @@
  * With --sleep the computation leaves its processor to others: that is for ranks which stand for
  * hosts with processors of their own (bench/lab).
  *
- * Times are medians over samples of the slowest rank, in microseconds; a sample is so many calls
+ * Times are medians over samples of the slowest rank, in microseconds; a sample is this many calls
  * one after another.
  */
 #include "common.h"

@@ -32,13 +32,13 @@ computation that is as long as stock's wait, for both. *hidden*: the share of it
 computation hides. *own*: the same with a computation as long as each one's own wait, as osu_iallreduce has it. A ratio
 below 1 means that strag was faster. Medians of the slowest rank's times.
 
-Each side has buffers of its own: where libnbc reads the other rank's buffer its lines are in two caches,
+Each side has buffers of its own: if libnbc reads the other rank's buffer, its lines are in two caches,
 and who writes there next pays for that.
 
 Through shared memory a rank that waits at once is busy all the time with its own copying and reducing:
 a computation hides none of that, as there is nobody else to do it, and the shorter the wait, the less there
-is to hide. libnbc with two ranks sums up on one of them, which the other one's computation may hide. Where
-ranks share processors the computations do, too, and take twice their time: hidden is then below 0.
+is to hide. libnbc with two ranks sums up on one of them, which the other one's computation may hide. If
+ranks share processors, the computations do, too, and take twice their time: hidden is then below 0.
 """
 
 

@@ -22,7 +22,7 @@ HEAD = """\
 # Plans from files
 
 Written by bench/plans.py from the files of bench/plans.sh. An algorithm's plan was written by
-`strag plan --format json`, read with coll_strag_plan, and run beside the same algorithm built in, in
+`strag plan --format json`, read with coll_strag_plan, and run together with the same algorithm built in, in
 turn from call to call; both gave the same bits (test/mpi/plans.c), or there would be no figures.
 *file / built in* should be 1, as far as *again / built in* is, which is one thing twice: the median over
 the launches, the lowest and the highest.

@@ -48,9 +48,9 @@ def head(title, names, left, side):
     """The title, and the names of the curves or dots."""
     yield text(8, 18, title, size=13)
     yield text(8, 34, f"{TITLE}; {side} 1 strag is faster")
-    beside = names_beside(names)
+    columns = names_beside(names)
     for number, name in enumerate(names):
-        x, y = left + 190 * (number % beside), 52 + 16 * (number // beside)
+        x, y = left + 190 * (number % columns), 52 + 16 * (number // columns)
         yield f'<rect x="{x}" y="{y - 8}" width="10" height="8" fill="{COLORS[number]}"/>'
         yield text(x + 14, y, name)
 

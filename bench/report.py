@@ -23,7 +23,7 @@ TITLES = {
     "ring": ("Ring: the engine against Open MPI's own ring (tuned algorithm 4)", 0.97),
     "auto-short": ("auto, short vectors, against all of Open MPI's", 0.97),
     "auto": ("auto, longer vectors, against all of Open MPI's", 0.97),
-    "crowd": ("auto, more ranks than processors, against tuned's choice and its algorithm 6", 0.97),
+    "oversubscribed": ("auto, more ranks than processors, against tuned's choice and its algorithm 6", 0.97),
     "ucp": ("strag over UCX (here: strag) against strag over the PML (here: stock), "
             "without memory that strag shares", 0.9),
 }

@@ -10,11 +10,12 @@
 #   auto-npN.csv         the same, 16 KiB to 16 MiB
 #   ucp-npN.csv          strag's choice over UCX against the same over the PML, 64 KiB to 16 MiB, both
 #                        without the memory that strag shares within a host
-#   crowd-npN.csv        strag's choice against tuned as it chooses and its fastest for long vectors
-#                        (algorithm 6, which is its linear one for fewer elements than ranks), many
-#                        more ranks than processors, 8 B to 4 MiB
+#   oversubscribed-npN.csv
+#                        strag's choice against tuned's choice, and against tuned's fastest for long
+#                        vectors (algorithm 6, which is its linear one for fewer elements than
+#                        ranks), many more ranks than processors, 8 B to 4 MiB
 #
-# Environment: SHM_RANKS ("2 4 8"), SHM_CROWDS ("16 32 48 64 96 128"), either may be "none";
+# Environment: SHM_RANKS ("2 4 8"), SHM_OVERSUBSCRIBED ("16 32 48 64 96 128"), either may be "none";
 # SHM_SECONDS per size (4), STRAG_MPIRUN (./strag-mpirun).
 set -eu
 # shellcheck source=bench/machine.sh
@@ -71,8 +72,8 @@ for ranks in $(numbers "${SHM_RANKS:-2 4 8}"); do
         --contender strag-pml-again,coll_strag_transport=pml
 done
 
-for ranks in $(numbers "${SHM_CROWDS:-16 32 48 64 96 128}"); do
-    bench crowd "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
+for ranks in $(numbers "${SHM_OVERSUBSCRIBED:-16 32 48 64 96 128}"); do
+    bench oversubscribed "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
         --sizes 8,64,512,4K,16K..4M --warmup 2 --contender strag --contender "tuned,$stock" \
         --contender "tuned-again,$stock" \
         --contender "tuned-6,$stock,cvar:coll_tuned_allreduce_algorithm=6"

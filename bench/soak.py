@@ -32,7 +32,7 @@ Written by bench/soak.py from what the long forms of soak.sh, spawn.sh, signals.
 huge.sh in test/mpi/ counted. A check is one comparison: with a serial reduction, of the bits of two
 ranks, or that nothing else was written.
 
-A death is that of one rank, at a random moment. Where it `waited`, mpirun with --enable-recovery let
+A death is that of one rank, at a random moment. If it `waited`, mpirun with --enable-recovery let
 the others live, and their calls returned no error within 3 seconds: the test ended them. So do Open
 MPI's own collectives; over UCX errors are returned. UCX may leave a file of its own in /dev/shm when
 a rank is killed while it makes that file (3 of 100 deaths in one run).

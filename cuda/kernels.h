@@ -6,17 +6,17 @@
  * lengths and alignments. kernels.cu makes kernels of them.
  *
  * A vector is worked on in packs of 16 bytes, which begin where `out` is aligned. Thread t of n
- * takes packs t, t + n, t + 2n ..., IN_FLIGHT of them at a time, so that several loads are under
- * way before the first is used; neighbouring threads touch neighbouring packs:
+ * takes packs t, t + n, t + 2n ..., IN_FLIGHT of them at a time, so that several loads are in
+ * flight before the first is used; neighbouring threads touch neighbouring packs:
  *
  *     out     |  head  |  pack 0  |  pack 1  |  pack 2  |  ...  |  tail  |      aligned packs
- *     right        |  head  |  pack 0  |  pack 1  |  pack 2  |  ...              not aligned alike:
+ *     right        |  head  |  pack 0  |  pack 1  |  pack 2  |  ...              other alignment:
  *                |   chunk   |   chunk   |   chunk   |   chunk   |                 aligned chunks
  *
  * An input that is not aligned as `out` is loaded in aligned chunks, two for a pack, which are
  * shifted together; the second one is the next thread's first, and in the cache. No chunk reaches
  * beyond the vector: elements of packs at the ends that would need that are part of head and tail,
- * which are loaded byte by byte. Where `out` is not even aligned to its elements there is no head,
+ * which are loaded byte by byte. If `out` is not even aligned to its elements, there is no head,
  * and packs are stored byte by byte.
  *
  * Bits are those of Open MPI's own operators: right is their target, left their source. Products of

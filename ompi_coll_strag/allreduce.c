@@ -10,9 +10,9 @@
  *     run_choice               the previous component; or plan and engine, until it is done
  * (call.c)
  *
- * All ranks choose alike, since they choose by what MPI requires to be the same on all of them:
- * operator, count, type, the parameters, and what rank 0 decided. What can go wrong on one rank
- * alone (memory) is an error, never a silent change of algorithm.
+ * All ranks make the same choice, since they choose by what MPI requires to be the same on all of
+ * them: operator, count, type, the parameters, and what rank 0 decided. What can go wrong on one
+ * rank alone (memory) is an error, never a silent change of algorithm.
  *
  * Nonblocking calls of the communicator that were begun before go first (queue.h).
  */
@@ -108,7 +108,8 @@ static int run(struct coll_strag_call *call)
         coll_strag_fail_undecided(module, code);
         return code;
     }
-    /* what is watched is compared with candidates of the table, of which a given plan is none */
+    /* what is watched is compared with candidates of the table, but user plans are not among these
+     */
     if (!coll_strag_watches(module->watch, bytes) || call->choice.reason == COLL_STRAG_GIVEN)
         return run_agreed(call);
     return run_watched(call);
@@ -139,7 +140,7 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
     return code;
 }
 
-/* Something has to be over first, or buffers may be on a device. */
+/* Something has to end first, or buffers may be on a device. */
 static __attribute__((noinline)) int enter_slowly(const void *sbuf, void *rbuf,
                                                   coll_strag_count_t count, ompi_datatype_t *dtype,
                                                   ompi_op_t *op, ompi_communicator_t *comm,

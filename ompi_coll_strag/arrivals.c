@@ -7,7 +7,7 @@
  * not even connected. At the end of a call it is there, and has received them.
  *
  * With the state of run/arrivals.h, two bits for each rank, this is all that a communicator takes,
- * and only once the regime has begun.
+ * and only once the mode has begun.
  */
 #include "arrivals.h"
 
@@ -18,12 +18,12 @@
 
 #include <stdlib.h>
 
-/* Messages under way. Who decides sends to all, when one rank at most is not in the call: in its
- * way may be what was sent to that one, which is less than this, and no others, since these
+/* Messages in flight. The rank that decides sends to all, when one rank at most is not in the call:
+ * in its way may be what was sent to that one, which is less than this, and no others, since these
  * receive. */
 enum { PLACES = 24 };
 
-/* How long to wait, after an error, for what is still under way. */
+/* How long to wait, after an error, for what is still in flight. */
 static const double drain_seconds = 1.0;
 
 struct outgoing {
@@ -53,13 +53,13 @@ struct coll_strag_arrivals {
     struct kept *kept; /* NULL: nobody was left out yet */
 };
 
-/* test_footprint counts that beside what is in src/. */
+/* test_footprint counts that in addition to what is in src/. */
 _Static_assert(sizeof(struct coll_strag_arrivals) <= 1024,
-               "whoever comes last takes more memory than test_footprint thinks");
+               "the dynamic mode takes more memory than test_footprint thinks");
 
 /* ---- Messages ---- */
 
-/* @return whether all messages are sent; an error is noted */
+/* @return whether all messages are sent; an error is recorded */
 static bool all_sent(struct coll_strag_arrivals *arrivals)
 {
     bool all = true;
@@ -173,7 +173,7 @@ static void stop(struct coll_strag_arrivals *arrivals)
 /* ---- A call ---- */
 
 /* Until the decision, or until all has come and gone. */
-static int wait_for(struct coll_strag_arrivals *arrivals, double patience, bool end)
+static int wait_for(struct coll_strag_arrivals *arrivals, double wait_limit, bool end)
 {
     struct strag_arrivals *state = arrivals->state;
     double since = -1; /* from when on one rank alone is missing */
@@ -186,10 +186,10 @@ static int wait_for(struct coll_strag_arrivals *arrivals, double patience, bool 
         code = receive(arrivals, &came);
         if (came || code != OMPI_SUCCESS)
             continue;
-        if (isfinite(patience) && strag_arrivals_waits_for_one(state)) {
+        if (isfinite(wait_limit) && strag_arrivals_waits_for_one(state)) {
             const double now = coll_strag_seconds();
             since = since < 0 ? now : since;
-            if (now - since >= patience)
+            if (now - since >= wait_limit)
                 strag_arrivals_expire(state, &arrivals->port);
         }
         make_progress(arrivals);
@@ -199,13 +199,13 @@ static int wait_for(struct coll_strag_arrivals *arrivals, double patience, bool 
 }
 
 int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals,
-                              const struct strag_arrivals_roles *roles, double patience,
+                              const struct strag_arrivals_roles *roles, double wait_limit,
                               int *without)
 {
     arrivals->code = OMPI_SUCCESS;
     arrivals->calls++;
     strag_arrivals_begin(arrivals->state, roles, &arrivals->port);
-    const int code = wait_for(arrivals, patience, false);
+    const int code = wait_for(arrivals, wait_limit, false);
     *without = strag_arrivals_decision(arrivals->state);
     return code;
 }

@@ -144,14 +144,14 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
                               : status;
 }
 
-/* Where a call's operations are noted. A communicator's persistent calls may be under way at the
+/* Where a call's operations are recorded. A communicator's persistent calls may be pending at the
  * same time, and are not. @return NULL: nowhere */
 static inline struct strag_trace *find_trace(const struct coll_strag_call *call)
 {
     const struct coll_strag_ledger *ledger = call->module->ledger;
     if (__builtin_expect(!ledger, 1) || !ledger->trace || call->kind == COLL_STRAG_PERSISTENT)
         return NULL;
-    ledger->trace->call = call->noted;
+    ledger->trace->call = call->recorded;
     ledger->trace->size = call->size;
     return ledger->trace;
 }
@@ -308,7 +308,7 @@ static inline int look_up(struct coll_strag_call *call)
     }
     const struct strag_entry *entry = strag_table_entry(&module->decision.table, bytes);
     struct strag_variant rival;
-    /* where ranks that log nothing would not look it up, none is tried */
+    /* none is tried if ranks that log nothing would not look it up */
     const bool tries = module->decision.learning && call->kind == COLL_STRAG_BLOCKING &&
                        !coll_strag_delegates_early(module, bytes) &&
                        coll_strag_watch_rival(module->watch, bytes, call->op, &rival);
@@ -333,7 +333,7 @@ static bool is_too_short(const struct coll_strag_call *call)
 }
 
 /* As look_up. Which calls are strag's is the same on all ranks (communicator.h), but not in every
- * run, if such a call begins setup: where runs are to be the same, a blocking one does. */
+ * run, if such a call begins setup: if runs are to be the same, a blocking one does. */
 static int look_up_nonblocking(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
@@ -378,7 +378,7 @@ static int choose(struct coll_strag_call *call)
 void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
     if (module->setup == COLL_STRAG_SETUP_RUNNING)
-        (void)coll_strag_setup(module, comm); /* what is wrong the call will see, too */
+        (void)coll_strag_setup(module, comm); /* the call will find an error, too */
     coll_strag_queue_drain(&module->queue);
 }
 
@@ -389,7 +389,7 @@ static inline void note_choice(struct coll_strag_call *call, int code)
     if (module->ledger) {
         if (code == OMPI_SUCCESS) /* else nothing was chosen */
             module->ledger->outcome = coll_strag_outcome(&call->choice);
-        call->noted = module->ledger->number;
+        call->recorded = module->ledger->number;
     }
     if (code == OMPI_SUCCESS && coll_strag_logging)
         coll_strag_explain_choice(call->comm, &module->explained, &module->decision,

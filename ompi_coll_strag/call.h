@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One allreduce that strag runs, from its arguments to its result. Blocking calls (allreduce.c),
- * nonblocking ones and persistent ones (queue.c) go through it alike:
+ * nonblocking ones and persistent ones (queue.c) all go through it:
  *
  *     coll_strag_run_begin       plan and engine, transports and reducer, staging or copies
  *     coll_strag_run_progress    until it is not STRAG_PENDING any more
@@ -32,7 +32,7 @@ struct coll_strag_call {
     bool from_table;                   /* the model did */
     struct coll_strag_without without; /* the rank that is not waited for */
     uint64_t number;                   /* of the communicator's calls, or of a request's starts */
-    uint32_t noted;                    /* its number in the ledger, if there is one */
+    uint32_t recorded;                 /* its number in the ledger, if there is one */
 };
 
 /* What carries one call at a time: the communicator's own, or a persistent request's. */
@@ -121,7 +121,7 @@ static inline void coll_strag_call_release(const struct coll_strag_call *call)
  *
  * @param channel  must outlive the call, as must what `call` points to
  * @param polls    progress is called from opal_progress: it looks, and never waits
- * @return STRAG_PENDING; or STRAG_OK or an error, and it is over: coll_strag_run_end must follow
+ * @return STRAG_PENDING; or STRAG_OK or an error, and it has ended: coll_strag_run_end must follow
  */
 int coll_strag_run_begin(struct coll_strag_run *run, const struct coll_strag_call *call,
                          const struct coll_strag_channel *channel, bool polls);
@@ -132,7 +132,8 @@ static inline int coll_strag_run_progress(struct coll_strag_run *run)
     return strag_engine_progress(run->engine);
 }
 
-/** It is over. @param status  as the two above returned it @return OMPI_SUCCESS, or an MPI error */
+/** It has ended. @param status  as the two above returned it @return OMPI_SUCCESS, or an MPI error
+ */
 int coll_strag_run_end(struct coll_strag_run *run, const struct coll_strag_call *call, int status);
 
 /** All of it, for a blocking call. @return as coll_strag_run_end */
@@ -144,7 +145,7 @@ int coll_strag_run_to_end(const struct coll_strag_call *call,
 int coll_strag_find_engine(const struct coll_strag_call *call, struct coll_strag_plans *plans,
                            int root, struct strag_engine **engine);
 
-/** A nonblocking call that is noted is over. @param start  seconds: when it began to run */
+/** A nonblocking call that is recorded has ended. @param start  seconds: when it began to run */
 void coll_strag_call_traced(const struct coll_strag_call *call, double start);
 
 /** Let the previous component run it, blocking, on copies of what is in a device's memory. */
@@ -162,7 +163,7 @@ void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communic
 
 /**
  * What runs a call: sets its choice and where that is from, and logs it. The same on all ranks, if
- * they ask in program order. Where the communicator has not been set up the call does that if it
+ * they ask in program order. If the communicator has not been set up, the call does that if it
  * needs to, a blocking or persistent one at once. A nonblocking one begins it, and does not wait.
  *
  * @return OMPI_SUCCESS, or why this rank cannot know

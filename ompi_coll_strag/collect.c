@@ -80,7 +80,7 @@ static bool is_over(struct coll_strag_collect *collect, int r)
 }
 
 /* On rank 0. */
-static void say_missing(struct coll_strag_collect *collect, double patience)
+static void say_missing(struct coll_strag_collect *collect, double wait_limit)
 {
     int missing[COLL_STRAG_NAMED], count = 0;
     for (int rank = 0; rank < collect->n; rank++) {
@@ -92,20 +92,20 @@ static void say_missing(struct coll_strag_collect *collect, double patience)
     }
     coll_strag_say_awaited(collect->comm,
                            coll_strag_teardown_is_final() ? "MPI_Finalize" : "MPI_Comm_free",
-                           missing, count, COLL_STRAG_COLLECT_SILENTLY, patience);
+                           missing, count, COLL_STRAG_COLLECT_SILENTLY, wait_limit);
 }
 
-bool coll_strag_collect_wait(struct coll_strag_collect *collect, double patience)
+bool coll_strag_collect_wait(struct coll_strag_collect *collect, double wait_limit)
 {
     const double start = coll_strag_seconds();
     bool all = true, silent = collect->bytes != NULL; /* rank 0 speaks */
     for (int r = 0; collect->requests && r < collect->n; r++) {
         bool over;
-        while (!(over = is_over(collect, r)) && coll_strag_seconds() < start + patience &&
+        while (!(over = is_over(collect, r)) && coll_strag_seconds() < start + wait_limit &&
                !has_failed(collect)) {
             if (silent && coll_strag_seconds() > start + COLL_STRAG_COLLECT_SILENTLY) {
                 silent = false;
-                say_missing(collect, patience);
+                say_missing(collect, wait_limit);
             }
             opal_progress();
         }
@@ -146,7 +146,7 @@ static struct {
     struct left *first;
 } lefts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* @param one  NULL: any whose message is over @return NULL: there is none */
+/* @param one  NULL: any whose message is done @return NULL: there is none */
 static struct left *take(const struct left *one)
 {
     pthread_mutex_lock(&lefts.lock);
@@ -164,7 +164,7 @@ static struct left *take(const struct left *one)
 static void end(struct left *left)
 {
     ompi_communicator_t *comm = left->collect.comm;
-    (void)coll_strag_collect_wait(&left->collect, COLL_STRAG_COLLECT_PATIENCE);
+    (void)coll_strag_collect_wait(&left->collect, COLL_STRAG_COLLECT_WAIT_LIMIT);
     coll_strag_collect_free(&left->collect);
     coll_strag_teardown_leave(&left->teardown);
     free(left);
@@ -188,7 +188,7 @@ bool coll_strag_collect_leave(struct coll_strag_collect *collect)
         free(left);
         return false;
     }
-    OBJ_RETAIN(collect->comm); /* until the message is over, whatever the PML keeps */
+    OBJ_RETAIN(collect->comm); /* until the message is done, whatever the PML keeps */
     left->collect = *collect;
     pthread_mutex_lock(&lefts.lock);
     left->next = lefts.first;

@@ -4,9 +4,9 @@
  *
  * That is in MPI_Comm_free or MPI_Finalize, which all ranks call, but not at the same time, and
  * communicators in another order on each: so all that a rank has to send and to receive is posted
- * before it waits for anything. Nobody waits for ever: after COLL_STRAG_COLLECT_PATIENCE rank 0
+ * before it waits for anything. Nobody waits for ever: after COLL_STRAG_COLLECT_WAIT_LIMIT rank 0
  * goes on without those that are missing, and others without knowing that theirs has arrived; what
- * is still under way then is left to its messages. After COLL_STRAG_COLLECT_SILENTLY rank 0 says
+ * is still in flight then is left to its messages. After COLL_STRAG_COLLECT_SILENTLY rank 0 says
  * once on standard error which ranks are missing.
  *
  * In MPI_Comm_free rank 0 may be in that of another communicator, where it waits for this rank. So
@@ -19,9 +19,9 @@
 #include "compat/compat.h"
 
 /* Seconds. */
-#define COLL_STRAG_COLLECT_PATIENCE 60.0
-#define COLL_STRAG_COLLECT_SILENTLY 5.0
-#define COLL_STRAG_COLLECT_BRIEFLY  1.0
+#define COLL_STRAG_COLLECT_WAIT_LIMIT 60.0
+#define COLL_STRAG_COLLECT_SILENTLY   5.0
+#define COLL_STRAG_COLLECT_BRIEFLY    1.0
 
 struct coll_strag_collect {
     ompi_communicator_t *comm;
@@ -44,8 +44,8 @@ void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communica
                               void *record, size_t bytes, size_t room,
                               bool (*takes_part)(ompi_communicator_t *comm, int rank));
 
-/** Wait until they are over, or for so many seconds. @return whether they are over */
-bool coll_strag_collect_wait(struct coll_strag_collect *collect, double patience);
+/** Wait until they are done, or for at most `wait_limit` seconds. @return whether they are done */
+bool coll_strag_collect_wait(struct coll_strag_collect *collect, double wait_limit);
 
 /** On another rank than 0, in MPI_Comm_free: what is not over will be, in MPI_Finalize at the
  * latest. Empties it, as coll_strag_collect_free. @return false: it is as it was, and is to be

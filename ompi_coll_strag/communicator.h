@@ -54,7 +54,8 @@ struct coll_strag_module {
 
     struct coll_strag_fingerprint first; /* rank 0's */
 
-    /* Vectors of fewer bytes are delegated before anything else, until so many calls have been. */
+    /* Vectors of fewer bytes are delegated before anything else, until this many calls have been
+     * made. */
     size_t delegate_below;
     unsigned long long delegate_limit;
 
@@ -123,8 +124,8 @@ static inline void coll_strag_leave(struct coll_strag_module *module)
  * on all calls that strag is to run fail, with this error or an earlier one. Those that are left to
  * the previous component do not: other ranks may be in them. Any thread may say so, several times.
  *
- * Other ranks may wait for this one, now or later, and are told when they ask (stuck.h). So from
- * the first time on the communicator is kept until MPI_Finalize, even if the user frees it.
+ * Other ranks may wait for this one, now or later, and get that answer when they ask (stuck.h). So
+ * from the first time on the communicator is kept until MPI_Finalize, even if the user frees it.
  */
 void coll_strag_fail(struct coll_strag_module *module, int code);
 
@@ -138,7 +139,7 @@ static inline bool coll_strag_is_on_one_host(const struct coll_strag_module *mod
     return module->shm && strag_shm_is_alone(module->shm);
 }
 
-/** Does a call of so many bytes go to the previous component whatever it is? Before setup this is
+/** Does a call of `bytes` bytes go to the previous component whatever it is? Before setup this is
  * what all ranks know without having to ask. */
 static inline bool coll_strag_delegates_early(const struct coll_strag_module *module, size_t bytes)
 {

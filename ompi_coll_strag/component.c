@@ -11,9 +11,9 @@
 #include "log.h"
 #include "model.h"
 #include "module.h"
-#include "noted.h"
 #include "place.h"
 #include "rank_info.h"
+#include "recorded.h"
 #include "reducer.h"
 #include "report.h"
 #include "request.h"
@@ -160,7 +160,7 @@ static int component_open(void)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
     bool alone;
-    coll_strag_ledger_open(&coll_strag_noted_ways);
+    coll_strag_ledger_open(&coll_strag_recorded_ways);
     coll_strag_log_open(settings->verbose);
     coll_strag_settings_read();
     coll_strag_device_prepare();

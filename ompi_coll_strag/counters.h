@@ -11,8 +11,8 @@ struct coll_strag_count {
     unsigned long long delegated;                 /* that it has handed to the previous component */
     unsigned long long nonblocking, persistent;   /* MPI_Iallreduce, starts of MPI_Allreduce_init's
                                                      requests that strag has run; not in `calls` */
-    unsigned long long asked, derived, inherited; /* setups: anew, from another communicator's,
-                                                     a dup's from its parent's */
+    unsigned long long asked, derived, inherited; /* setups: from scratch, from another
+                                                     communicator's, a dup's from its parent's */
     struct coll_strag_count *next, **link;        /* in the process's list */
 };
 

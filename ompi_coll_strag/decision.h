@@ -32,7 +32,7 @@ enum coll_strag_reason {
     COLL_STRAG_NOT_SET_UP, /* a nonblocking call before the communicator is set up */
     COLL_STRAG_STRANGER,   /* a rank has no strag, or another one */
     COLL_STRAG_NO_MEMORY,  /* a rank had none left during setup */
-    COLL_STRAG_NO_ROOM,    /* a rank cannot have one more persistent request of strag's */
+    COLL_STRAG_NO_ROOM,    /* a rank cannot have one more persistent request */
     COLL_STRAG_GIVEN,      /* or why an algorithm runs: a plan from a file (given.h) */
     COLL_STRAG_DECLINED,   /* strag does not run this communicator's calls */
     COLL_STRAG_REASONS
@@ -48,15 +48,15 @@ struct coll_strag_rank_info {
 /* What rank 0 says of the hosts before it decides. */
 struct coll_strag_hosts {
     uint64_t topology_bytes; /* packed, they follow; 0: there is none */
-    int32_t transport;       /* enum coll_strag_transport_kind: what is wanted */
+    int32_t transport;       /* enum coll_strag_transport_kind: the configured one */
     int32_t shared_memory;   /* enum coll_strag_shared_memory */
     int32_t unless_ucp;      /* shared memory only where UCX cannot be used */
-    int32_t keyed;           /* rank 0 has info keys of ours */
+    int32_t keyed;           /* rank 0 has info keys of strag */
     int32_t ping;            /* the rank that rank 0 exchanges messages with; 0: none */
     uint64_t id;             /* a random number; 0: none */
 };
 
-/* What the roll call agrees upon, beside who is there. */
+/* What the roll call agrees upon, in addition to who is there. */
 struct coll_strag_offer {
     uint64_t origin;               /* id of what all ranks can derive their setup from; 0: none */
     int64_t pinned;                /* with an origin: as in struct coll_strag_rank_info */

@@ -99,7 +99,7 @@ static int first_library(struct dl_phdr_info *info, size_t size, void *loads)
     return 1;
 }
 
-/* It is beside us. */
+/* It is next to this component. */
 static void *open_plugin(struct strag_error *err)
 {
     char folder[PATH_MAX], path[PATH_MAX + sizeof STRAG_CUDA_PLUGIN];
@@ -276,7 +276,7 @@ bool coll_strag_device_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cu
     ompi_datatype_type_size(dtype, &size);
     ompi_datatype_get_extent(dtype, &lb, &extent);
     int base = ompi_op_ddt_map[dtype->id], found = find_type(base, size);
-    /* Open MPI 4.1.4 compares these as signed numbers; all ranks must do it alike. */
+    /* Open MPI 4.1.4 compares these as signed numbers; all ranks must do it in the same way. */
     if (base == OMPI_OP_BASE_TYPE_UNSIGNED_LONG &&
         (op->op_type == OMPI_OP_MAX || op->op_type == OMPI_OP_MIN))
         return false;
@@ -287,7 +287,7 @@ bool coll_strag_device_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cu
     return true;
 }
 
-/* ---- A call of ours ---- */
+/* ---- A call that strag runs ---- */
 
 bool coll_strag_device_suits(ompi_datatype_t *dtype)
 {
@@ -303,11 +303,11 @@ static const char *why_staged(const struct coll_strag_transport *transport)
     if (transport->kind != COLL_STRAG_UCP)
         return "Open MPI's point-to-point layer and the memory that a host's ranks share take host "
                "memory only; coll_strag_transport=ucp takes them from the device where UCX has "
-               "CUDA support (Debian's package libucx0 has not; cuda/build-ucx.sh of strag's "
+               "CUDA support (Debian's package libucx0 has not; cuda/build-ucx.sh in strag's "
                "sources builds one that has)";
     if (!coll_strag_ucp_takes_device())
         return "this UCX has no CUDA support. Debian's package libucx0 is built without it; "
-               "cuda/build-ucx.sh of strag's sources builds one with it";
+               "cuda/build-ucx.sh in strag's sources builds one with it";
     return "coll_strag_shared_memory=1 lets those within a host go through memory that its ranks "
            "share; auto leaves them to UCX, which takes them from the device";
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers in a device's memory: finding out, and what a call on them needs. Where no driver can be,
+ * Buffers in a device's memory: finding out, and what a call on them needs. If there is no driver,
  * coll_strag_settings.devices is false, and nothing of this is ever called.
  */
 #ifndef COLL_STRAG_DEVICE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What all ranks tell each other in the midst of a blocking call, after setup: exchanges of
- * run/exchange.h, which the call waits for. Where another component's collective would wait for
- * ever for a rank that has failed, these end with an error.
+ * run/exchange.h, which the call waits for. Another component's collective would wait for
+ * ever for a rank that has failed; these end with an error.
  *
  * Messages have the tag of calls: a rank whose calls have not failed has received all of theirs.
  *

@@ -66,7 +66,7 @@ static void add_levels(struct line *line, const struct strag_topology *topology)
     if (topology->ranks_per_host > 0)
         add(line, ", %d per host", topology->ranks_per_host);
     else
-        add(line, ", not all hosts alike");
+        add(line, ", hosts differ");
 }
 
 void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_topology *topology)
@@ -128,7 +128,7 @@ static const char *const reasons[COLL_STRAG_REASONS] = {
     [COLL_STRAG_TOO_SHORT] = "below coll_strag_minimum_size",
     [COLL_STRAG_OFF] = "coll_strag_algorithm is previous",
     [COLL_STRAG_RULE] = "a rule in coll_strag_rules",
-    [COLL_STRAG_UNPLANNED] = "what is wanted cannot be planned here",
+    [COLL_STRAG_UNPLANNED] = "the algorithm cannot be planned here",
     [COLL_STRAG_NOT_SET_UP] = "a nonblocking call before strag is set up",
     [COLL_STRAG_STRANGER] = "a rank has no strag, or another one",
     [COLL_STRAG_NO_MEMORY] = "a rank had no memory left to set strag up",

@@ -21,8 +21,8 @@ enum { TEXT_MAX = 192, FIELDS = 9 };
 
 static struct {
     opal_mutex_t lock; /* of what follows it; several threads may make communicators */
-    bool has_alike;
-    opal_bitmap_t alike; /* by rank in our job: processes with the same one as ours */
+    bool has_same;
+    opal_bitmap_t same; /* by rank in our job: processes with the same one as ours */
     struct coll_strag_fingerprint own;
 } state = {.lock = OPAL_MUTEX_STATIC_INIT};
 
@@ -79,21 +79,21 @@ void coll_strag_fingerprint_publish(void)
     own->noting = (settings->report ? COLL_STRAG_NOTES_REPORT : 0) |
                   (settings->trace_file[0] ? COLL_STRAG_NOTES_TRACE : 0);
     write_text(own, text, sizeof text);
-    OBJ_CONSTRUCT(&state.alike, opal_bitmap_t);
-    state.has_alike = opal_bitmap_init(&state.alike, 64) == OPAL_SUCCESS;
+    OBJ_CONSTRUCT(&state.same, opal_bitmap_t);
+    state.has_same = opal_bitmap_init(&state.same, 64) == OPAL_SUCCESS;
     OPAL_MODEX_SEND_VALUE(code, COLL_STRAG_MODEX_ALL, key, text, COLL_STRAG_MODEX_TEXT);
     if (code != OPAL_SUCCESS)
         coll_strag_log(NULL,
-                       "what this process runs could not be published (%d): the others "
-                       "will not use strag with it",
+                       "the version of strag could not be published (error %d): other processes "
+                       "will not use strag with this one",
                        code);
 }
 
 void coll_strag_fingerprint_free(void)
 {
-    if (state.has_alike)
-        OBJ_DESTRUCT(&state.alike);
-    state.has_alike = false;
+    if (state.has_same)
+        OBJ_DESTRUCT(&state.same);
+    state.has_same = false;
 }
 
 /* ---- Looking them up ---- */
@@ -104,7 +104,7 @@ static bool in_our_job(const opal_process_name_t *name)
 }
 
 /*
- * Of the process with this name. Without one: all 0. Where the modex is over, what is not here by
+ * Of the process with this name. Without one: all 0. Once the modex has ended, what is not here by
  * now will not come, and to wait for it would take seconds: within our job it is all in this
  * process; that of a job that was spawned, or connected to, is on the host.
  */
@@ -121,7 +121,7 @@ static void look_up(const opal_process_name_t *name, struct coll_strag_fingerpri
     free(text);
 }
 
-static bool is_alike(const struct coll_strag_fingerprint *theirs)
+static bool is_same(const struct coll_strag_fingerprint *theirs)
 {
     char text[TEXT_MAX], own[TEXT_MAX];
     write_text(theirs, text, sizeof text);
@@ -132,15 +132,15 @@ static bool is_alike(const struct coll_strag_fingerprint *theirs)
 /* As look_up; processes of our job that have our own are asked once. */
 static void find(const opal_process_name_t *name, struct coll_strag_fingerprint *fingerprint)
 {
-    const bool remembered = state.has_alike && in_our_job(name);
+    const bool remembered = state.has_same && in_our_job(name);
     const bool ours = in_our_job(name) && name->vpid == OPAL_PROC_MY_NAME.vpid;
-    if (ours || (remembered && opal_bitmap_is_set_bit(&state.alike, (int)name->vpid))) {
+    if (ours || (remembered && opal_bitmap_is_set_bit(&state.same, (int)name->vpid))) {
         *fingerprint = state.own;
         return;
     }
     look_up(name, fingerprint);
-    if (remembered && is_alike(fingerprint))
-        opal_bitmap_set_bit(&state.alike, (int)name->vpid); /* or it is asked again */
+    if (remembered && is_same(fingerprint))
+        opal_bitmap_set_bit(&state.same, (int)name->vpid); /* or it is asked again */
 }
 
 void coll_strag_fingerprint_find(ompi_communicator_t *comm, int rank,

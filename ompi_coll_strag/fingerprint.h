@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks must have alike before they can talk: strag, the same version of it, and the
+ * What must be the same on all ranks before they can talk: strag, the same version of it, and the
  * parameters that decide without a message. Each process publishes it with Open MPI's modex while
  * MPI_Init runs; from then on others can look it up without the process's help.
  */
@@ -19,7 +19,7 @@ struct coll_strag_fingerprint {
     int32_t pinned;
     int32_t has_layout_or_rules;
     int32_t reproducible; /* enum strag_reproducible */
-    int32_t noting;       /* calls are noted: COLL_STRAG_NOTES_... */
+    int32_t noting;       /* calls are recorded: COLL_STRAG_NOTES_... */
     uint64_t minimum, watch_from;
 };
 
@@ -36,8 +36,8 @@ void coll_strag_fingerprint_free(void);
 void coll_strag_fingerprint_find(ompi_communicator_t *comm, int rank,
                                  struct coll_strag_fingerprint *fingerprint);
 
-/** What does a communicator's rank 0 want calls to be noted for? @return COLL_STRAG_NOTES_...; 0:
- * nothing, or this process cannot */
+/** What does a communicator's rank 0 want calls to be recorded for? @return COLL_STRAG_NOTES_...;
+ * 0: nothing, or this process cannot */
 int coll_strag_fingerprint_notes(ompi_communicator_t *comm);
 
 /** Does it belong to a process with the same build, which can be talked to? */

@@ -101,7 +101,7 @@ static bool suits(ompi_communicator_t *comm, struct file *file,
         return false;
     const int n = strag_given_head(file->given)->n;
     if (n != ompi_comm_size(comm)) {
-        coll_strag_log(comm, "%s is for %d ranks, and not used", file->name, n);
+        coll_strag_log(comm, "%s is not used: it is for %d ranks", file->name, n);
         return false;
     }
     const int status = file->ready

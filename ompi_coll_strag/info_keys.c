@@ -113,15 +113,15 @@ static uint64_t key_hash(ompi_communicator_t *comm, enum key key, char text[COLL
                : 0;
 }
 
-void coll_strag_note_keys(ompi_communicator_t *comm, struct coll_strag_keys *noted)
+void coll_strag_note_keys(ompi_communicator_t *comm, struct coll_strag_keys *recorded)
 {
     char text[COLL_STRAG_KEY_MAX];
     const bool any = coll_strag_has_keys(comm);
     for (int k = 0; k < KEYS; k++)
-        noted->hash[k] = any ? key_hash(comm, (enum key)k, text) : 0;
+        recorded->hash[k] = any ? key_hash(comm, (enum key)k, text) : 0;
 }
 
-void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_strag_keys *noted)
+void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_strag_keys *recorded)
 {
     struct coll_strag_complaints complaints = {.length = 0};
     char text[COLL_STRAG_KEY_MAX], called[64];
@@ -129,7 +129,7 @@ void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_str
         return;
     for (int k = 0; k < KEYS; k++) {
         const uint64_t hash = key_hash(comm, (enum key)k, text);
-        if (hash == 0 || hash == noted->hash[k])
+        if (hash == 0 || hash == recorded->hash[k])
             continue;
         const struct coll_strag_source source = {called, text, &complaints};
         snprintf(called, sizeof called, "%s (info key)", key_name(k));

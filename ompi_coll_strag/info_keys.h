@@ -9,13 +9,13 @@
 #include "settings.h"
 
 /** On the communicator's rank 0: warn, once, of keys that do not exist and of values that mean
- * nothing. Costs nothing where the communicator has no info. */
+ * nothing. Costs nothing if the communicator has no info. */
 void coll_strag_check_keys(ompi_communicator_t *comm);
 
-/** Does the communicator have any key of ours on this rank? */
+/** Does the communicator have any key for strag on this rank? */
 bool coll_strag_has_keys(ompi_communicator_t *comm);
 
-/** Does it have one of those on this rank that say what is known of its ranks, or that they are to
+/** Does it have one of those on this rank that describe its ranks, or that they are to
  * be watched: coll_strag_straggler, coll_strag_slowdown, coll_strag_report? */
 bool coll_strag_has_watch_keys(ompi_communicator_t *comm);
 

@@ -37,9 +37,9 @@ static double job_start; /* when MPI_Init opened the component */
 
 static const struct coll_strag_ways *ways;
 
-void coll_strag_ledger_open(const struct coll_strag_ways *noted)
+void coll_strag_ledger_open(const struct coll_strag_ways *recorded)
 {
-    ways = noted;
+    ways = recorded;
     job_start = coll_strag_seconds();
 }
 
@@ -103,7 +103,7 @@ static bool takes_part(ompi_communicator_t *comm, int rank)
     return coll_strag_fingerprint_is_ours(&theirs);
 }
 
-/* Where the events begin in a record, after the times. */
+/* The offset of the events in a record, after the times. */
 static size_t events_at(int kept)
 {
     return sizeof(struct record) + (size_t)kept * sizeof(struct strag_stay);
@@ -221,7 +221,7 @@ static void add_watch(const struct coll_strag_module *module, const ompi_communi
         return;
     }
     account->watch = decision->watching == COLL_STRAG_WATCH_SWITCH ? STRAG_ACCOUNT_WATCHES
-                                                                   : STRAG_ACCOUNT_TOLD_NOT;
+                                                                   : STRAG_ACCOUNT_CONFIGURED_OFF;
     account->dynamic = decision->dynamic != STRAG_DYNAMIC_NEVER;
     if (!module->watch)
         return;
@@ -340,10 +340,10 @@ static void end_ledger(struct coll_strag_teardown *teardown)
     if (!ledger->collecting)
         return;
     const bool waits = ompi_comm_rank(ledger->comm) == 0 || coll_strag_teardown_is_final();
-    const double patience = waits ? COLL_STRAG_COLLECT_PATIENCE : COLL_STRAG_COLLECT_BRIEFLY;
-    if (!coll_strag_collect_wait(&ledger->collect, patience) && !waits &&
+    const double wait_limit = waits ? COLL_STRAG_COLLECT_WAIT_LIMIT : COLL_STRAG_COLLECT_BRIEFLY;
+    if (!coll_strag_collect_wait(&ledger->collect, wait_limit) && !waits &&
         !coll_strag_collect_leave(&ledger->collect))
-        (void)coll_strag_collect_wait(&ledger->collect, COLL_STRAG_COLLECT_PATIENCE);
+        (void)coll_strag_collect_wait(&ledger->collect, COLL_STRAG_COLLECT_WAIT_LIMIT);
     if (ompi_comm_rank(ledger->comm) == 0)
         report(ledger);
     coll_strag_collect_free(&ledger->collect);
@@ -374,8 +374,8 @@ void coll_strag_ledger_begin_late(coll_strag_module_t *module, ompi_communicator
     int priority;
     mca_coll_base_comm_coll_t *all = comm->c_coll;
     if (all->coll_allreduce_module != &module->super) { /* it would call ours with its own module */
-        coll_strag_log(comm, "not reported: another component is above strag, for which an info "
-                             "key comes too late; --mca coll_strag_report 1 does not");
+        coll_strag_log(comm, "not reported: another component has a higher priority, and an info "
+                             "key comes too late for it; use --mca coll_strag_report 1");
         return;
     }
     struct coll_strag_ledger *ledger =

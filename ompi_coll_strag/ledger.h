@@ -4,8 +4,8 @@
  * of it: when the communicator or MPI comes to its end all ranks' times go to rank 0, which
  * reports.
  *
- * A communicator has one where its rank 0 wants a report; then its calls come through noted.c, and
- * otherwise nothing is noted and nothing costs time.
+ * A communicator has one where its rank 0 wants a report; then its calls come through recorded.c,
+ * and otherwise nothing is recorded and nothing costs time.
  */
 #ifndef COLL_STRAG_LEDGER_H
 #define COLL_STRAG_LEDGER_H
@@ -20,9 +20,9 @@
 
 struct coll_strag_ledger {
     struct strag_ledger notes;
-    int outcome;               /* of the call under way (coll_strag_outcome) */
+    int outcome;               /* of the pending call (coll_strag_outcome) */
     int noting;                /* what for: COLL_STRAG_NOTES_... */
-    uint32_t number, entered;  /* of the call under way; calls so far */
+    uint32_t number, entered;  /* of the pending call; calls so far */
     struct strag_trace *trace; /* NULL: there is none */
     coll_strag_module_t *module;
     ompi_communicator_t *comm;
@@ -39,7 +39,7 @@ struct coll_strag_ledger {
     struct coll_strag_ledger *next, **link;
 };
 
-/* The ways into a communicator whose calls are noted (noted.h). */
+/* The ways into a communicator whose calls are recorded (recorded.h). */
 struct coll_strag_ways {
     mca_coll_base_module_allreduce_fn_t allreduce;
     mca_coll_base_module_iallreduce_fn_t iallreduce;

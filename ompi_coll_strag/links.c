@@ -31,7 +31,7 @@
 
 enum {
     PIECE = 16 * 1024,  /* bytes: sent at once by every transport */
-    SLOTS = 16,         /* pieces under way, each way */
+    SLOTS = 16,         /* pieces in flight, each way */
     WARM_UP_PIECES = 3, /* pieces that are not measured: a shaper may let as much pass at once */
 };
 
@@ -124,7 +124,7 @@ static double narrower(const struct coll_strag_links *links, int host)
 }
 
 /* A message from or to a host whose link is narrower by nature says nothing of this host's. */
-static bool is_told_by(const struct coll_strag_links *links, int host)
+static bool is_measured_by(const struct coll_strag_links *links, int host)
 {
     return strag_compact_at(&links->narrower, host) <=
            strag_compact_at(&links->narrower, links->host);
@@ -140,7 +140,7 @@ static double slower(const void *context, int host)
 {
     const struct expected *expected = context;
     const struct coll_strag_links *links = expected->links;
-    if (!is_told_by(links, host))
+    if (!is_measured_by(links, host))
         return 0;
     return fmax(narrower(links, host) * factor_of(links, expected->state, host),
                 narrower(links, links->host) * factor_of(links, expected->state, links->host));
@@ -156,7 +156,7 @@ uint16_t coll_strag_links_meter(struct coll_strag_links *links,
 
 /* ---- A probe ---- */
 
-/* Pieces that are under way in one direction: number i is in slot i % SLOTS. */
+/* Pieces that are in flight in one direction: number i is in slot i % SLOTS. */
 struct stream {
     ompi_communicator_t *comm;
     const struct coll_strag_failure *failure;
@@ -261,9 +261,9 @@ static int probe_host(struct coll_strag_links *links, const struct coll_strag_fa
         const int to = (links->host + shift) % links->hosts;
         const int from = (links->host + links->hosts - shift) % links->hosts;
         code = probe_round(&links->partners[shift - 1], failure, pieces, links->rates);
-        if (is_told_by(links, from))
+        if (is_measured_by(links, from))
             strag_link_best_add(&in, links->rates[0] * narrower(links, links->host));
-        if (is_told_by(links, to))
+        if (is_measured_by(links, to))
             strag_link_best_add(&out, links->rates[1] * narrower(links, links->host));
     }
     const uint16_t now = strag_link_rate(fmin(in.rate, out.rate));

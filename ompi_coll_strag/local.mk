@@ -40,7 +40,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/module.c ompi_coll_strag/module.h \
 	ompi_coll_strag/nonblocking.c ompi_coll_strag/nonblocking.h \
 	ompi_coll_strag/notes.c ompi_coll_strag/notes.h \
-	ompi_coll_strag/noted.c ompi_coll_strag/noted.h \
+	ompi_coll_strag/recorded.c ompi_coll_strag/recorded.h \
 	ompi_coll_strag/on_copies.c ompi_coll_strag/on_copies.h \
 	ompi_coll_strag/parts.c ompi_coll_strag/parts.h \
 	ompi_coll_strag/persistent.c ompi_coll_strag/persistent.h \

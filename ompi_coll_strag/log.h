@@ -7,8 +7,8 @@
 
 #include "base/status.h"
 
-/* What a process warns of, once each. What is wrong with the job's parameters only its rank 0 warns
- * of; with files and devices also ranks on other hosts, which may have other ones. */
+/* What a process warns of, once each. Only rank 0 warns of wrong parameters of the job. Ranks on
+ * other hosts warn of files and devices, too, which may differ there. */
 enum coll_strag_warning {
     COLL_STRAG_WARN_PARAMETERS,
     COLL_STRAG_WARN_DIFFERENT,

@@ -9,7 +9,7 @@
 #include "model/numbers.h"
 
 /**
- * What is known before anything is measured: what the user set goes before coll_strag_model's file,
+ * The numbers before anything is measured: what the user set goes before coll_strag_model's file,
  * that before the defaults. What the job measures is added by strag_model_set with
  * STRAG_FROM_MEASURED, which leaves the first two be.
  *

@@ -13,8 +13,8 @@
 #include "ledger.h"
 #include "log.h"
 #include "nonblocking.h"
-#include "noted.h"
 #include "persistent.h"
+#include "recorded.h"
 #include "roll_call.h"
 #include "setup.h"
 #include "shared_memory.h"
@@ -22,7 +22,7 @@
 
 #include <stdlib.h>
 
-/* The rest of what a communicator takes is src/'s: test_footprint counts that, and this beside it.
+/* src/ has the rest of a communicator's memory: test_footprint counts that, and this in addition.
  */
 _Static_assert(
     sizeof(coll_strag_module_t) + sizeof(struct coll_strag_heritage) +
@@ -59,7 +59,7 @@ static void module_destruct(coll_strag_module_t *module)
 }
 
 static const char not_asked[] =
-    "not asked for (--mca coll strag, or a coll_strag_priority above 0)";
+    "not selected (use --mca coll strag, or a coll_strag_priority above 0)";
 
 OBJ_CLASS_INSTANCE(coll_strag_module_t, mca_coll_base_module_t, module_construct, module_destruct);
 
@@ -71,7 +71,7 @@ static void log_declined(ompi_communicator_t *comm, const char *reason)
         coll_strag_log(comm, "not used: %s", reason);
 }
 
-/* Where calls are noted this module is above all others, whatever strag's priority is.
+/* If calls are recorded, this module is above all others, whatever strag's priority is.
  * @return whether strag does run calls here */
 static bool is_chosen(coll_strag_module_t *module, const ompi_communicator_t *comm)
 {
@@ -118,15 +118,16 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     coll_strag_attribute_open(comm, &module->attribute);
     if (is_chosen(module, comm))
         prepare(module, comm);
-    const bool noted = NULL != module->ledger;
+    const bool recorded = NULL != module->ledger;
     if (module->previous.iallreduce)
         COLL_STRAG_INSTALL(module, comm, iallreduce,
-                           noted ? coll_strag_noted_iallreduce : coll_strag_iallreduce);
+                           recorded ? coll_strag_recorded_iallreduce : coll_strag_iallreduce);
     if (module->previous.allreduce_init)
         COLL_STRAG_INSTALL(module, comm, allreduce_init,
-                           noted ? coll_strag_noted_allreduce_init : coll_strag_allreduce_init);
+                           recorded ? coll_strag_recorded_allreduce_init
+                                    : coll_strag_allreduce_init);
     COLL_STRAG_INSTALL(module, comm, allreduce,
-                       noted ? coll_strag_noted_allreduce : coll_strag_allreduce);
+                       recorded ? coll_strag_recorded_allreduce : coll_strag_allreduce);
     module->enabled = true;
     return OMPI_SUCCESS;
 }
@@ -164,8 +165,8 @@ static const char *find_reason(ompi_communicator_t *comm, struct coll_strag_fing
     return NULL;
 }
 
-/* What are a communicator's calls to be noted for? All ranks know rank 0's parameter; a key that is
- * set later rank 0's decision knows (setup.c), too late for calls to be noted. */
+/* What are a communicator's calls to be recorded for? All ranks know rank 0's parameter; a key that
+ * is set later rank 0's decision knows (setup.c), too late for calls to be recorded. */
 static int find_noting(ompi_communicator_t *comm)
 {
     const bool possible = !OMPI_COMM_IS_INTER(comm) && ompi_comm_size(comm) >= 2;

@@ -12,8 +12,8 @@
  *                3 ─► 2 ─┐  │
  *                1 ─► 0 ◄┴──┘
  *
- * A rank on which the communicator has failed does its part no more. The others are told so, and
- * then they wait no longer.
+ * A rank on which the communicator has failed does its part no more. The others get a message about
+ * that, and then they wait no longer.
  */
 #ifndef COLL_STRAG_NOTES_H
 #define COLL_STRAG_NOTES_H
@@ -26,7 +26,7 @@
 /* A window, as some ranks have timed it: what is sent. Plain data. */
 struct coll_strag_samples {
     struct strag_call_sample call[STRAG_WINDOW_CALLS];
-    struct strag_link_sample links; /* of meters; where links are not watched, nothing */
+    struct strag_link_sample links; /* of meters; empty if links are not watched */
 };
 
 struct coll_strag_notes;

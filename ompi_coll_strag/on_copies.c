@@ -28,7 +28,7 @@ static bool progress(struct coll_strag_job *job)
     return true;
 }
 
-/* As in struct coll_strag_queue: the user has no handle, and nothing is under way. */
+/* As in struct coll_strag_queue: the user has no handle, and nothing is pending. */
 static void closed(struct coll_strag_queue *queue)
 {
     struct coll_strag_request *request =

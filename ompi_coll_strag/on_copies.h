@@ -2,7 +2,7 @@
 /*
  * Nonblocking and persistent calls that the previous component runs though a buffer is in a
  * device's memory, of which it may not know: it runs on copies in host memory. The user has a
- * request of ours; its job waits for the previous component's, and copies the result back.
+ * request of strag; its job waits for the previous component's, and copies the result back.
  */
 #ifndef COLL_STRAG_ON_COPIES_H
 #define COLL_STRAG_ON_COPIES_H

@@ -93,7 +93,7 @@ static int answer(const struct coll_strag_failure *failure)
     return code;
 }
 
-/* A train begins only if it is thought to end in time, too. @param trip  seconds of a round trip
+/* A train begins only if it is estimated to end in time, too. @param trip  seconds of a round trip
  * @return bytes per second; 0: not found out */
 static int run_trains(const struct coll_strag_failure *failure, int peer, double start, double trip,
                       double *bandwidth)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rank 0: the topology of a communicator, from coll_strag_layout, coll_strag_torus or the hosts'
- * own addresses (machine/job.h). What is wrong with the first two is warned of once.
+ * own addresses (machine/job.h). One warning tells what cannot be used of the first two.
  */
 #include "place.h"
 
@@ -67,7 +67,7 @@ struct strag_topology *coll_strag_make_topology(ompi_communicator_t *comm,
     if (why.text[0])
         coll_strag_log(comm, "%s%s",
                        topology && job.source == STRAG_JOB_BY_ADDRESSES
-                           ? "SLURM_TOPOLOGY_ADDR is of no use: "
+                           ? "SLURM_TOPOLOGY_ADDR is ignored: "
                            : "",
                        why.text);
     return topology;

@@ -10,7 +10,7 @@
 struct coll_strag_previous {
     mca_coll_base_module_allreduce_fn_t allreduce;
     mca_coll_base_module_t *allreduce_module;
-    mca_coll_base_module_iallreduce_fn_t iallreduce; /* NULL: there is none, nor one of ours */
+    mca_coll_base_module_iallreduce_fn_t iallreduce; /* NULL: there is none, nor one of strag */
     mca_coll_base_module_t *iallreduce_module;
     mca_coll_base_module_allreduce_init_fn_t allreduce_init; /* likewise */
     mca_coll_base_module_t *allreduce_init_module;

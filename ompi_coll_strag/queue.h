@@ -29,7 +29,7 @@
 
 #include "compat/compat.h"
 
-/* Embedded in what has to be done; its owner leaves it alone until it is over. */
+/* Embedded in what has to be done; its owner leaves it alone until it is done. */
 struct coll_strag_job {
     struct coll_strag_job *next;
 
@@ -68,7 +68,7 @@ static inline bool coll_strag_queue_is_empty(const struct coll_strag_queue *queu
     return NULL == __atomic_load_n(&queue->first, __ATOMIC_ACQUIRE);
 }
 
-/** Wait until all jobs are over. Not from within progress. */
+/** Wait until all jobs are done. Not from within progress. */
 void coll_strag_queue_drain(const struct coll_strag_queue *queue);
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where this process is, and how it is set up: what it sends to rank 0 of each communicator. */
+/* Where this process is, and its settings: what it sends to rank 0 of each communicator. */
 #ifndef COLL_STRAG_RANK_INFO_H
 #define COLL_STRAG_RANK_INFO_H
 

@@ -24,7 +24,7 @@ struct coll_strag_request {
     struct coll_strag_channel channel;
     struct coll_strag_run run;
     bool begun;
-    double start; /* when, where that is noted */
+    double start; /* when, where that is recorded */
 
     /* where the previous component runs it (on_copies.c) */
     ompi_request_t *inner;

@@ -99,7 +99,7 @@ static void add_presence(struct coll_strag_presence *to, const struct coll_strag
         to->varies = from->varies;
 }
 
-/* Who offers something else, or takes another algorithm to be pinned, has to be asked. */
+/* A rank that has something else, or takes another algorithm to be pinned, has to be asked. */
 static void compare(struct coll_strag_offer *own, uint64_t origin, int64_t pinned)
 {
     if (origin != own->origin || pinned != own->pinned)

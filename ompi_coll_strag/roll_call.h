@@ -32,7 +32,7 @@ struct coll_strag_roll_call {
 /**
  * Before anything else is sent: do all ranks have it? Collective among those ranks that have it.
  *
- * @param call      this rank's part; it stays where it is until the exchange is over
+ * @param call      this rank's part; it stays where it is until the exchange is done
  * @param exchange  the roll call is begun in it
  * @param offer     what this rank has
  */
@@ -55,12 +55,12 @@ void coll_strag_roll_call_collect(struct coll_strag_roll_call *call,
                                   const struct coll_strag_offer *offer,
                                   struct coll_strag_entry *entries);
 
-/** That is over: add the entries of `count` ranks, this one and those below it, to the answer.
+/** That is done: add the entries of `count` ranks, this one and those below it, to the answer.
  * @param entries  from this rank's on */
 void coll_strag_roll_call_add(struct coll_strag_roll_call *call,
                               const struct coll_strag_entry *entries, int count);
 
-/** It is over: call->answer.offer is what all have alike, with rank 0's hosts. Warns if not all
+/** It is done: call->answer.offer is what all have in common, with rank 0's hosts. Warns if not all
  * have strag, and if parameters vary. @return whether all have it; the same on all that have */
 bool coll_strag_roll_call_end(const struct coll_strag_roll_call *call);
 

@@ -184,7 +184,7 @@ static void read_sizes(struct coll_strag_settings *settings, const struct coll_s
         (size_t)64 << 30, "bytes from 1M to 64G, such as 256M");
 }
 
-/* How the machine is described, and what is known of its ranks and links. */
+/* How the machine is described, and its slow ranks and links. */
 static void read_machine(struct coll_strag_settings *settings, const struct coll_strag_source *from)
 {
     settings->layout_file = from[STRAG_SET_LAYOUT].text;
@@ -212,10 +212,10 @@ void coll_strag_settings_read(void)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
     struct coll_strag_complaints complaints = {.length = 0};
-    struct coll_strag_complaints *told = coll_strag_speaks() ? &complaints : NULL;
+    struct coll_strag_complaints *report_to = coll_strag_speaks() ? &complaints : NULL;
     struct coll_strag_source from[STRAG_PARAMETERS];
     for (int p = 0; p < STRAG_PARAMETERS; p++)
-        from[p] = source_of(p, told);
+        from[p] = source_of(p, report_to);
     settings->pinned = coll_strag_read_algorithm(&from[STRAG_SET_ALGORITHM]);
     settings->ports = coll_strag_read_ports(&from[STRAG_SET_PORTS]);
     settings->transport = coll_strag_read_transport(&from[STRAG_SET_TRANSPORT]);
@@ -225,12 +225,12 @@ void coll_strag_settings_read(void)
         &from[STRAG_SET_SHARED_MEMORY]);
     settings->reproducible =
         (enum strag_reproducible)coll_strag_read_reproducible(&from[STRAG_SET_REPRODUCIBLE]);
-    settings->window = coll_strag_read_window(settings->window, told);
-    settings->stuck = coll_strag_read_stuck(settings->stuck, told);
+    settings->window = coll_strag_read_window(settings->window, report_to);
+    settings->stuck = coll_strag_read_stuck(settings->stuck, report_to);
     read_sizes(settings, from);
     read_machine(settings, from);
-    if (told)
-        coll_strag_find_unknown(told);
+    if (report_to)
+        coll_strag_find_unknown(report_to);
     if (complaints.length)
         coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
 }

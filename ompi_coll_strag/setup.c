@@ -15,8 +15,8 @@
  * So only rank 0's files, parameters and info keys count, and ranks cannot disagree. Which of the
  * three it is all ranks know alike: a dup's by an attribute that all have or none, the second by
  * the roll call. A dup begins with the table that its parent began with. It asks all the same
- * whether any rank has info keys; and desks are new, since two threads may use parent and dup at
- * once.
+ * whether any rank has info keys; and mailboxes are new, since two threads may use parent and dup
+ * at once.
  *
  * The first two watch their calls from the 16th on, from the 4th where there is something to be
  * learnt: most communicators live shorter.

@@ -20,14 +20,14 @@ enum { WATCHED_AFTER = 16, LEARNT_AFTER = 4 };
 
 /* ---- Rank 0's decision ---- */
 
-/* All ranks share memory. Where it is not known how many processors they have, they are no crowd.
+/* All ranks share memory. Where it is not known how many processors they have, n is 0.
  */
-static struct strag_crowd crowd_of(const struct strag_shm *shm, int n)
+static struct strag_oversubscribed oversubscribed_of(const struct strag_shm *shm, int n)
 {
     const int processors = strag_shm_processors(shm);
     if (processors == 0)
-        return (struct strag_crowd){.n = 0};
-    return (struct strag_crowd){n, processors, strag_shm_window(shm)};
+        return (struct strag_oversubscribed){.n = 0};
+    return (struct strag_oversubscribed){n, processors, strag_shm_window(shm)};
 }
 
 /* @param reproducible  enum strag_reproducible */
@@ -46,8 +46,8 @@ static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *
         .shared = shared,
         .all_shared = all_shared,
         .transport = module->transport->kind,
-        .crowd =
-            all_shared ? crowd_of(module->shm, ompi_comm_size(comm)) : (struct strag_crowd){.n = 0},
+        .oversubscribed = all_shared ? oversubscribed_of(module->shm, ompi_comm_size(comm))
+                                     : (struct strag_oversubscribed){.n = 0},
     };
     const struct coll_strag_part *part = topology ? module->heritage->part : NULL;
     if (part) {

@@ -7,8 +7,9 @@
  * an exchange (run/exchange.h); the next step comes once that is over. What a step begins only
  * under a condition the next one asks for under the same.
  *
- * Errors are noted in `code` of struct setup. One of a message ends setup on this rank; a rank that
- * is out of memory goes on, so that no other rank waits for it, until coll_strag_setup_conclude.
+ * Errors are recorded in `code` of struct setup. One of a message ends setup on this rank; a rank
+ * that is out of memory goes on, so that no other rank waits for it, until
+ * coll_strag_setup_conclude.
  */
 #ifndef COLL_STRAG_SETUP_STEPS_H
 #define COLL_STRAG_SETUP_STEPS_H

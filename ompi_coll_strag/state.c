@@ -75,7 +75,7 @@ static void check_hosts(ompi_communicator_t *comm, const struct strag_rank_locat
                                                         : "coll_strag_slowdown",
                                                  item.who, &complaints};
         list_hosts(ranks, n, item.who, &nearest, accepted, sizeof accepted);
-        coll_strag_log(comm, "coll_strag_slowdown: host %s is not here", item.who);
+        coll_strag_log(comm, "coll_strag_slowdown: host %s is not in this communicator", item.who);
         coll_strag_complain(&source, "no such host", nearest.name, accepted, "nothing");
     }
     if (complaints.length == 0 || !is_whole_job(comm))
@@ -104,7 +104,7 @@ void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_lo
 
 /* ---- Watched ---- */
 
-/* Where all ranks are on one host a delay is hardly ever worth it, and what is modelled of messages
+/* If all ranks are on one host, a delay is hardly ever worth it, and what is modelled of messages
  * there is too little to say when. */
 static void decide_dynamic(const char *straggler, bool fixed, const struct strag_topology *topology,
                            struct coll_strag_decision *decision)

@@ -99,7 +99,7 @@ static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct s
         strag_shm_enter_call(shm, number, bytes, what);
 }
 
-/** It is over. */
+/** It has ended. */
 static inline void coll_strag_stuck_end(struct coll_strag_stuck *stuck)
 {
     __atomic_store_n(&stuck->running, 0, __ATOMIC_RELAXED);
@@ -112,7 +112,7 @@ static inline void coll_strag_stuck_end(struct coll_strag_stuck *stuck)
  *
  * @param comm            its ranks make the calls
  * @param shm, transport  what the calls' messages go over; the first may point to NULL
- * @param failure         this rank's, of which others are told; another one's is noted there
+ * @param failure         this rank's, which others get to know; another one's is recorded there
  * @param id              the same on all ranks: 0 for the communicator's own calls, from 1 on for a
  *                        persistent request's
  */
@@ -134,7 +134,7 @@ void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_tr
 /** It is set up, or was given up. */
 void coll_strag_stuck_end_setup(struct coll_strag_stuck *stuck);
 
-/** What this rank has told the user of calls that stood still. */
+/** What this rank has reported of calls that stood still. */
 struct strag_standstill coll_strag_stuck_standstill(const struct coll_strag_stuck *stuck);
 
 /** Examine none any more. Allowed twice, and without coll_strag_stuck_watch. */

@@ -133,7 +133,7 @@ void coll_strag_say_failed(ompi_communicator_t *comm, uint64_t number, int rank)
 
 /* ---- Who is missing ---- */
 
-/* What is known of a rank beyond that it has called, or has not: " in call 42 of 4096 bytes". */
+/* The state of a rank, in addition to whether it has called: " in call 42 of 4096 bytes". */
 static void put_known(FILE *out, const struct strag_roster_entry *known)
 {
     if (known->state == STRAG_ROSTER_ELSEWHERE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What users are told on standard error of a call that stands still, and of other waiting. */
+/* The messages on standard error about a call that stands still, and of other waiting. */
 #ifndef COLL_STRAG_STUCK_SAY_H
 #define COLL_STRAG_STUCK_SAY_H
 
@@ -12,8 +12,8 @@ enum {
     COLL_STRAG_NAMED = 8,             /* ranks of each kind; of more the number is given */
 };
 
-/** What must be the same on all ranks of a call, beside its bytes: the operator, as far as it is
- * MPI's own, blocks, and the outcome of its choice, from the top. @return not 0 */
+/** What must be the same on all ranks of a call, in addition to its bytes: the operator, as far as
+ * it is MPI's own, blocks, and the outcome of its choice, from the top. @return not 0 */
 static inline uint64_t coll_strag_what(int outcome, int blocks, ompi_op_t *op)
 {
     const int kind = ompi_op_is_intrinsic(op) ? op->o_f_to_c_index : COLL_STRAG_OWN_OPERATOR;

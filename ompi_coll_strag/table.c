@@ -109,7 +109,8 @@ static void warn(const struct coll_strag_table_inputs *inputs, const struct stra
 static struct strag_model model_of(const struct coll_strag_table_inputs *inputs)
 {
     struct strag_model model = inputs->model.model;
-    model.written_once = strag_model_is_written_once(inputs->crowd.n, inputs->crowd.processors);
+    model.written_once =
+        strag_model_is_written_once(inputs->oversubscribed.n, inputs->oversubscribed.processors);
     return model;
 }
 
@@ -146,7 +147,8 @@ struct strag_circumstances coll_strag_circumstances(const struct coll_strag_tabl
             },
         .pinned = pinned ? strag_algorithms[inputs->pinned] : NULL,
         .rules = coll_strag_rules(),
-        .crowd = opal_progress_yield_when_idle ? inputs->crowd : (struct strag_crowd){.n = 0},
+        .oversubscribed = opal_progress_yield_when_idle ? inputs->oversubscribed
+                                                        : (struct strag_oversubscribed){.n = 0},
     };
 }
 

@@ -14,16 +14,17 @@
  * component runs, unless strag is modelled to be STRAG_MINIMUM_GAIN times faster. */
 #define COLL_STRAG_SHORT ((size_t)64 << 10) /* bytes */
 
-/* What a table rests on, beside the state of ranks and links. */
+/* What a table rests on, in addition to the state of ranks and links. */
 struct coll_strag_table_inputs {
     ompi_communicator_t *comm;
     const struct strag_topology *topology; /* NULL: it is not known, or must not count */
     const void *packed; /* the same as bytes, where they are at hand; NULL: they are not */
     size_t packed_bytes;
-    int pinned;               /* what is asked for: index in strag_algorithms, or COLL_STRAG_AUTO */
-    bool shared;              /* messages within hosts go through shared memory, */
-    bool all_shared;          /* and so do all of them */
-    struct strag_crowd crowd; /* in which case they may share processors; else n is 0 */
+    int pinned;      /* what is asked for: index in strag_algorithms, or COLL_STRAG_AUTO */
+    bool shared;     /* messages within hosts go through shared memory, */
+    bool all_shared; /* and so do all of them */
+    struct strag_oversubscribed
+        oversubscribed; /* in which case they may share processors; else n is 0 */
     struct strag_sourced_model model;
     int transport; /* enum coll_strag_transport_kind: of messages between hosts */
 };
@@ -52,7 +53,7 @@ double coll_strag_select_without(const struct coll_strag_table_inputs *inputs,
                                  const struct strag_state_record *state,
                                  struct strag_selection **selection);
 
-/** How long the shortest vectors are that an algorithm of ours runs. SIZE_MAX: none are */
+/** How long the shortest vectors are that a plan runs. SIZE_MAX: none are */
 size_t coll_strag_table_shortest(const struct strag_table *table);
 
 /** Before and after a table is sent: processes have their algorithms at different addresses, so

@@ -61,7 +61,7 @@ static int posted(struct coll_strag_pml_transport *transport, struct coll_strag_
     return STRAG_OK;
 }
 
-/* Where a call is left alone for a while, what it sends says nothing of links.
+/* If a call is left alone for a while, what it sends says nothing of links.
  * @return -1: on this host, or links are not watched */
 static int32_t metered_host(const struct coll_strag_pml_transport *transport, int peer)
 {

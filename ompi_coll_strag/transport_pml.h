@@ -23,7 +23,7 @@ void coll_strag_pml_free(struct coll_strag_pml_transport *transport);
 bool coll_strag_pml_is_ob1(void);
 
 /**
- * A communicator is about to be freed: where MPI has threads, keep ob1's part of it until 64 others
+ * A communicator is about to be freed: if MPI has threads, keep ob1's part of it until 64 others
  * were freed after it, or MPI_COMM_WORLD is.
  *
  * ob1 reads that part once more after it has completed a message. The thread that does so may lose

@@ -77,7 +77,7 @@ static struct part next_word(struct part *line)
 }
 
 /* A parameter file has lines NAME = VALUE; those of mpirun --tune may have several --mca NAME
- * VALUE. What the environment has, too, goes before it, and was looked at. */
+ * VALUE. What the environment has, too, goes before it, and was read before. */
 static void check_line(struct coll_strag_complaints *complaints, struct part line)
 {
     char variable[128];

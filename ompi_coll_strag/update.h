@@ -17,7 +17,7 @@ struct coll_strag_update {
     int32_t change;       /* enum strag_change: state and table are new */
     int32_t probe;        /* links are to be probed at once, in this many rounds; 0: not */
     uint64_t probe_bytes; /* of each message of it */
-    int32_t dynamic;      /* the policy of whoever comes last is new, or goes on */
+    int32_t dynamic;      /* the policy for the last rank is new, or goes on */
     struct strag_window_order next; /* packed */
     struct strag_watch_summary summary;
 };

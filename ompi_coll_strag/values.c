@@ -38,7 +38,8 @@ double coll_strag_read_number(const struct coll_strag_source *source, int id)
     snprintf(accepted, sizeof accepted, "numbers from %g to %g", strag_model_numbers[id].least,
              STRAG_MODEL_NUMBER_MOST);
     strag_c_locale_leave(before);
-    coll_strag_complain(source, "not such a number", NULL, accepted, "what suits the network");
+    coll_strag_complain(source, "not a number in this range", NULL, accepted,
+                        "a default for the network");
     return -1;
 }
 
@@ -75,7 +76,7 @@ static int read_word(const struct coll_strag_source *source, const char *const *
         index++;
     if (words[index])
         return index;
-    coll_strag_complain(source, "not one of its values", NULL, accepted, words[otherwise]);
+    coll_strag_complain(source, "not a value of this parameter", NULL, accepted, words[otherwise]);
     return otherwise;
 }
 
@@ -233,7 +234,7 @@ int coll_strag_check_plan(const struct coll_strag_source *source)
     struct coll_strag_file_range range;
     if (coll_strag_source_is(source, "") || coll_strag_parse_file_range(source->text, &range))
         return 1;
-    coll_strag_complain(source, "not a file with sizes", NULL,
+    coll_strag_complain(source, "not a file, or sizes that are not FROM-TO", NULL,
                         "FILE, FILE:FROM-TO or FILE:FROM-, with sizes such as 64K", "none");
     return 0;
 }

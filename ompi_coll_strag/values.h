@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the texts of parameters and info keys mean. Where one means nothing, that is complained of,
+ * What the texts of parameters and info keys mean. If one means nothing, there is a complaint,
  * and all ranks take the same value instead.
  */
 #ifndef COLL_STRAG_VALUES_H
@@ -73,7 +73,7 @@ bool coll_strag_parse_file_range(const char *text, struct coll_strag_file_range 
 /** @return 1; or 0: it is none, and nothing is used */
 int coll_strag_check_plan(const struct coll_strag_source *source);
 
-/** @return bytes, low to high; where the text is `word`, or no such size: `otherwise` */
+/** @return bytes, low to high; if the text is `word`, or no such size: `otherwise` */
 size_t coll_strag_read_size(const struct coll_strag_source *source, const char *word,
                             size_t otherwise, size_t low, size_t high, const char *accepted);
 

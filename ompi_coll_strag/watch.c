@@ -8,13 +8,13 @@
  *
  * The merge (notes.h) is started by all ranks within the same call, and progresses in whatever MPI
  * call a rank is. All ranks are in the next call when rank 0 sends the update, so the broadcast
- * does not wait. All use it from the call after it on, and so choose alike; it also says which
- * calls the next window has.
+ * does not wait. All use it from the call after it on, and so make the same choice; it also says
+ * which calls the next window has.
  *
  * Samples also have what ranks' meters say of their hosts' links. If rank 0 suspects one, the
  * update asks for a probe; all ranks do that at once, and a second update follows.
  *
- * Where a closer look is wanted a nonblocking barrier runs beside each sampled call. It is done
+ * If a closer look is needed, a nonblocking barrier runs next to each sampled call. It is done
  * when all ranks are there, on all of them within the time of a few short messages.
  *
  * A rank that is out of memory says so before the first call is watched, and then none is. An error
@@ -86,7 +86,7 @@ void coll_strag_watch_refresh(struct coll_strag_watch *watch)
         keep_summary(watch, strag_judge_summary(watch->judge));
 }
 
-/* ---- Nothing may be under way when a communicator or MPI comes to its end ---- */
+/* ---- Nothing may be pending when a communicator or MPI comes to its end ---- */
 
 /* Other ranks may end the last call later, by what a slow link takes. One whose notes have failed
  * sends none: then the communicator is kept, as after any failure. */
@@ -202,7 +202,7 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
     update->dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
 }
 
-/* The regime begins: what it needs is made on all ranks, or on none, and then it does not begin. */
+/* The mode begins: what it needs is made on all ranks, or on none, and then it does not begin. */
 static int begin_dynamic(struct coll_strag_watch *watch)
 {
     const struct coll_strag_watch_options *options = &watch->options;
@@ -373,9 +373,9 @@ int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
     if (without->turn == STRAG_DYNAMIC_OUTSIDE)
         return OMPI_SUCCESS;
     const bool open = without->turn == STRAG_DYNAMIC_OPEN;
-    const double patience = policy->patience + policy->patience_per_byte * (double)bytes;
-    const int code = coll_strag_arrivals_agree(watch->arrivals, &roles, open ? patience : INFINITY,
-                                               &without->rank);
+    const double wait_limit = policy->wait_limit + policy->wait_per_byte * (double)bytes;
+    const int code = coll_strag_arrivals_agree(watch->arrivals, &roles,
+                                               open ? wait_limit : INFINITY, &without->rank);
     if (code != OMPI_SUCCESS || without->rank < 0)
         return code;
     const struct strag_entry *entry = strag_table_entry(&policy->table, bytes);

@@ -31,7 +31,7 @@ const struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_wa
 /** The selection behind the table in force; the watch's. NULL: not here. `watch` may be NULL. */
 struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch *watch);
 
-/** Is a call of so many bytes to be watched? The same on all ranks. `watch` may be NULL. */
+/** Is a call of `bytes` bytes to be watched? The same on all ranks. `watch` may be NULL. */
 bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes);
 
 /** Does a call of this size and operation run an experiment's rival? To be asked of blocking calls
@@ -55,7 +55,7 @@ struct coll_strag_without {
     struct coll_strag_plans *plans; /* for it */
 };
 
-/** Before a call of so many bytes, watched or not, that runs what the table says: where the policy
+/** Before a call of `bytes` bytes, watched or not, that runs what the table says: if the policy
  * says so, find out who is there. Collective. `watch` may be NULL. @param[out] without  the same on
  * all ranks
  * @return OMPI_SUCCESS, or an error of MPI's */
@@ -81,10 +81,10 @@ void coll_strag_watch_give_up(struct coll_strag_watch *watch);
 /** The model that the last table is from. @return NULL: not here */
 const struct strag_sourced_model *coll_strag_watch_model(const struct coll_strag_watch *watch);
 
-/** No call is under way, and none will be: bring what is known of the communicator up to date. */
+/** No call is pending, and none will be: update the communicator's summary. */
 void coll_strag_watch_refresh(struct coll_strag_watch *watch);
 
-/** What is known of a communicator. @return false: its calls are not watched */
+/** The summary of a communicator. @return false: its calls are not watched */
 bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summary);
 
 #endif

@@ -90,17 +90,17 @@ static int world_of(void *context, int rank)
     return (int)ompi_group_get_proc_name(watch->options.comm->c_local_group, rank).vpid;
 }
 
-/* Where all ranks share one host's processors they come late by parts of a call, since they wait
+/* If all ranks share one host's processors they come late by parts of a call, since they wait
  * for a processor, and who goes ahead takes it from them. The cost model knows nothing of that:
- * there it decides only if the user has told it what messages cost. */
+ * there it decides only if the user has configured what messages cost. */
 static bool is_modelled(const struct coll_strag_watch_options *options)
 {
     const struct coll_strag_table_inputs *inputs = &options->inputs;
     const enum strag_origin origin = inputs->model.origin[STRAG_MODEL_LOCAL_ALPHA];
-    const bool told = origin == STRAG_FROM_USER || origin == STRAG_FROM_FILE;
-    const struct strag_crowd *crowd = &inputs->crowd;
-    return !options->alone || told || !opal_progress_yield_when_idle ||
-           crowd->n <= crowd->processors;
+    const bool configured = origin == STRAG_FROM_USER || origin == STRAG_FROM_FILE;
+    const struct strag_oversubscribed *oversubscribed = &inputs->oversubscribed;
+    return !options->alone || configured || !opal_progress_yield_when_idle ||
+           oversubscribed->n <= oversubscribed->processors;
 }
 
 /* Rank 0's part. */

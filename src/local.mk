@@ -82,7 +82,7 @@ src_libstrag_la_SOURCES = \
 	src/model/choice.c src/model/choice.h \
 	src/model/cost.c src/model/cost.h \
 	src/model/cost_clocks.c \
-	src/model/crowd.c src/model/crowd.h \
+	src/model/oversubscribed.c src/model/oversubscribed.h \
 	src/model/flows.c src/model/flows.h \
 	src/model/model.h \
 	src/model/loads.c src/model/loads.h \

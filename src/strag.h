@@ -88,7 +88,7 @@ struct strag_layout;
  *
  * @param file         its name; a FIFO or a device is refused
  * @param[out] layout  the caller's to free with strag_layout_free
- * @return STRAG_OK; STRAG_ERR_ARGUMENT with what is wrong, as "FILE:LINE: why"; STRAG_ERR_IO (the
+ * @return STRAG_OK; STRAG_ERR_ARGUMENT with the reason, as "FILE:LINE: why"; STRAG_ERR_IO (the
  *         file); or STRAG_ERR_MEMORY
  */
 int strag_layout_read(const char *file, struct strag_layout **layout, struct strag_error *err);
@@ -172,7 +172,7 @@ const char *strag_topology_host(const struct strag_topology *topology, int rank)
 
 /* ---- Allreduce: what is to be planned ---- */
 
-/** How many ranks, on which machine, what is wrong with it at the moment, and the model's numbers.
+/** How many ranks, on which machine, the ranks that are late or slow, and the model's numbers.
  */
 struct strag_allreduce;
 
@@ -192,13 +192,14 @@ int strag_allreduce_create(int n, const struct strag_topology *topology,
 /** NULL is allowed. */
 void strag_allreduce_free(struct strag_allreduce *allreduce);
 
-/** Cut the vector into so many blocks; 0, as at first: what suits the algorithm and the size.
+/** Cut the vector into this many blocks; 0, the initial value: a count that suits the algorithm and
+ * size.
  * @return STRAG_OK or STRAG_ERR_ARGUMENT */
 int strag_allreduce_set_blocks(struct strag_allreduce *allreduce, int blocks,
                                struct strag_error *err);
 
-/** So many links of a grid does a host drive at the same time; 0, as at first: what suits the
- * algorithm. @return STRAG_OK or STRAG_ERR_ARGUMENT */
+/** The number of links of a grid that a host drives at the same time; 0, the initial value: chosen
+ * by the algorithm. @return STRAG_OK or STRAG_ERR_ARGUMENT */
 int strag_allreduce_set_ports(struct strag_allreduce *allreduce, int ports,
                               struct strag_error *err);
 
@@ -206,7 +207,7 @@ int strag_allreduce_set_ports(struct strag_allreduce *allreduce, int ports,
  * Name the rank that arrives after the others; one at a time.
  *
  * @param rank   the straggler; -1, as at first: nobody is late
- * @param delay  by so many seconds, 0 or more
+ * @param delay  seconds, 0 or more
  * @return STRAG_OK or STRAG_ERR_ARGUMENT
  */
 int strag_allreduce_set_straggler(struct strag_allreduce *allreduce, int rank, double delay,
@@ -216,7 +217,7 @@ int strag_allreduce_set_straggler(struct strag_allreduce *allreduce, int rank, d
  * The links of a rank's host are slower than the others'. Said again of another rank, both are; of
  * the same one, the larger factor holds.
  *
- * @param factor  at least 1: by so many times
+ * @param factor  at least 1
  * @return STRAG_OK, STRAG_ERR_ARGUMENT, or STRAG_ERR_UNSUPPORTED: more than 64 ranks
  */
 int strag_allreduce_set_slow(struct strag_allreduce *allreduce, int rank, double factor,
@@ -287,7 +288,7 @@ bool strag_plan_operation(const struct strag_plan *plan, int index,
                           struct strag_operation *operation);
 
 /**
- * Which earlier operations one must wait for, where several are under way at the same time. A send
+ * Which earlier operations one must wait for, if several run at the same time. A send
  * or a receive may start when these are done; a STRAG_RECV_REDUCE may receive (into other memory)
  * at any time, and reduces when they are done.
  *
@@ -297,7 +298,7 @@ bool strag_plan_operation(const struct strag_plan *plan, int index,
 const int32_t *strag_plan_waits(const struct strag_plan *plan, int index, int *length);
 
 /**
- * Where a block begins. Exact, so that all ranks cut a vector alike.
+ * Where a block begins. Exact, so that all ranks cut a vector at the same elements.
  *
  * @param block  0 to strag_plan_blocks; that one gives `count`
  * @param count  elements in the vector
@@ -316,7 +317,7 @@ struct strag_given;
  *
  * @param file        its name; a FIFO or a device is refused
  * @param[out] given  the caller's to free with strag_given_free; untouched on failure
- * @param err         "FILE:LINE: what is wrong", or "FILE: ranks[3].ops[7].peer: what is wrong, and
+ * @param err         "FILE:LINE: reason", or "FILE: ranks[3].ops[7].peer: reason, and
  *                    what is accepted"; may be NULL
  * @return STRAG_OK, STRAG_ERR_ARGUMENT, STRAG_ERR_IO or STRAG_ERR_MEMORY
  */

@@ -19,7 +19,7 @@
  *
  * The command gets short slices of time, which takes nothing from its share of processors. Ranks
  * that wait give theirs away (sched_yield), and from Linux 6.18 on that costs them a whole slice: a
- * test of 4 s took more than 250 s beside 20 busy processes, and 17 s with short slices.
+ * test of 4 s took more than 250 s next to 20 busy processes, and 17 s with short slices.
  *
  * STRAG_TEST_SLOWER=N, for slow machines: all limits are N times as long.
  */

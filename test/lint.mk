@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# make lint: layout, layers, names of files, suspicious code, shell scripts. The tools come from
+# make lint: layout, layers, names of files, words, suspicious code, shell scripts. The tools come from
 # Debian's packages clang-format, cppcheck, clang-tidy and shellcheck; the layout is clang-format 14's.
 
 lint_folders = $(addprefix $(top_srcdir)/,bench cuda examples ompi_coll_strag src test tools)
@@ -9,11 +9,12 @@ lint_units = `find $(lint_folders) -name '*.c' ! -name check_driver.c | sort`
 lint_includes = -I$(top_srcdir)/tools -I$(top_srcdir)/test/unit \
 	-I$(top_srcdir)/cuda -I$(top_srcdir)/test/cuda
 
-.PHONY: lint lint-format lint-layers lint-references lint-cppcheck lint-tidy lint-shell
-lint: lint-format lint-layers lint-references lint-cppcheck lint-tidy lint-shell
+.PHONY: lint lint-format lint-layers lint-references lint-words lint-cppcheck lint-tidy lint-shell
+lint: lint-format lint-layers lint-references lint-words lint-cppcheck lint-tidy lint-shell
 
-TESTS += test/lint/layers.sh test/lint/references.sh test/lint/summary.sh
-EXTRA_DIST += test/lint/layers.py test/lint/layers.sh test/lint/references.py test/lint/references.sh test/lint/summary.sh
+TESTS += test/lint/layers.sh test/lint/references.sh test/lint/summary.sh test/lint/words.sh
+EXTRA_DIST += test/lint/layers.py test/lint/layers.sh test/lint/references.py test/lint/references.sh test/lint/summary.sh \
+	test/lint/words.py test/lint/words.sh
 
 lint-format:
 	clang-format --dry-run -Werror $(lint_code)
@@ -24,6 +25,9 @@ lint-layers:
 
 lint-references:
 	python3 $(top_srcdir)/test/lint/references.py $(top_srcdir)
+
+lint-words:
+	python3 $(top_srcdir)/test/lint/words.py $(top_srcdir)
 
 # ctuuninitvar takes the address of an error text, which is to be written, for a use of it.
 lint-cppcheck:

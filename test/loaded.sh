@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `make check` on a busy machine: loaded.sh [PROCESSES [MAKE-ARGUMENT...]], in the build folder. Beside that
+# `make check` on a busy machine: loaded.sh [PROCESSES [MAKE-ARGUMENT...]], in the build folder. Next to that
 # many processes that compute all the time (20) every test passes, only later. They end with this script.
 set -eu
 processes=${1:-20}

@@ -16,7 +16,8 @@ enum mode { ROUNDS, CLOCKS };
 
 static const char *const modes[] = {"rounds", "clocks", NULL};
 
-/* In text up to so many algorithms are columns; of more each is a row, with so many sizes. */
+/* In text, algorithms are columns up to this number of them; of more, each is a row with this many
+ * sizes. */
 enum { ALGORITHMS_BESIDE = 6, SIZES_BESIDE = 6 };
 
 /* What is printed: a column of estimates per algorithm, a row per size; the other way round where
@@ -25,7 +26,7 @@ struct table {
     const struct machine *machine;
     struct strag_platform *platform; /* what all are priced on */
     int mode;
-    bool quick; /* where there are very many messages, some are looked at */
+    bool quick; /* samples if there are very many messages */
     size_t *bytes;
     int sizes;
     const struct strag_algorithm *algorithms[ALGORITHMS_MAX];
@@ -173,7 +174,7 @@ static const char *const formats[] = {"text", "csv", "json", [SVG] = "svg", NULL
 static void (*const writers[])(const struct table *table) = {write_text, write_csv, write_json,
                                                              write_svg};
 
-/* Mode `rounds`, of one count of blocks. Where `least` knows no less, it and the count are set, and
+/* Mode `rounds`, of one count of blocks. If `least` knows no less, it and the count are set, and
  * likewise what the next column is rated. */
 static int estimate_rounds(const struct table *table, const struct strag_algorithm *algorithm,
                            int count, double *least, int *blocks, struct strag_error *err)
@@ -220,7 +221,7 @@ static int estimate_clocks(const struct table *table, const struct strag_algorit
     return status;
 }
 
-/* Of all counts of blocks. Where it is quick, some may have too many messages to look at. */
+/* Of all counts of blocks. Some may have too many messages for a quick estimate. */
 static int estimate_choices(const struct table *table, const struct strag_algorithm *algorithm,
                             const int *choice, int choices, double *least, int *blocks,
                             struct strag_error *err)
@@ -299,9 +300,8 @@ static int add_all_columns(const struct command *command, const struct algorithm
     }
     if (out[0])
         complain(command, STRAG_ERR_UNSUPPORTED,
-                 table->quick
-                     ? "left out: %s; without --quick those that can be planned are looked at"
-                     : "not possible here: %s; strag explain says why",
+                 table->quick ? "left out: %s; without --quick those that can be planned are priced"
+                              : "not possible here: %s; strag explain says why",
                  out);
     return table->columns ? EXIT_DONE : EXIT_USAGE;
 }
@@ -405,7 +405,7 @@ const struct command cost_command = {
             {OPTION_BYTES, "LIST", "sizes of the vector: 32, 2K, 512M; powers of two: 32..1G"},
             {OPTION_BLOCKS, "M",
              "cut the vector into M blocks (default: what is best for each size)"},
-            {OPTION_PLAN, "FILE", "a plan from a file, instead of ALGORITHM or beside it"},
+            {OPTION_PLAN, "FILE", "a plan from a file, instead of ALGORITHM or next to it"},
             {OPTION_MODE, "rounds|clocks",
              "everybody waits for a round, or every message is simulated"},
             {OPTION_QUICK, "", "of very many messages look at some: an estimate"},

@@ -55,7 +55,7 @@ static struct strag_circumstances circumstances_of(struct explanation *explanati
     return made;
 }
 
-/* Where the model was not asked, it still says what it thinks of the candidates.
+/* Even if the model did not decide, the candidates have their estimates.
  * @return STRAG_OK, or why there is nothing to explain */
 static int ask_model(const struct strag_circumstances *circumstances, struct strag_choice *choice)
 {

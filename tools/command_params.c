@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strag params: the component's parameters and what else users are told of it, as text, as JSON,
+ * strag params: the component's parameters and the rest of its reference, as text, as JSON,
  * and as the manual page coll_strag(7).
  */
 #include "commands.h"
@@ -15,7 +15,7 @@
 
 enum { COLUMNS = 100, INDENT = 4 };
 
-/* Indented lines of at most so many columns. */
+/* Indented lines of at most `COLUMNS` columns. */
 static void write_wrapped(const char *text)
 {
     int column = 0;

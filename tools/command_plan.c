@@ -21,12 +21,12 @@ static show_function *const shows[] = {strag_show_text, strag_show_json, strag_s
 
 enum { ALL_RANKS = -1 };
 
-/* All ranks of so many are shown without a question, whatever they are; of more, what is not larger
+/* Up to this many ranks all are shown without a question; of more, a plan that is not larger
  * than this. */
 enum { RANKS_UNASKED = 1024 };
 static const double bytes_unasked = 1e8;
 
-/* So many ranks' plans tell how much all are. */
+/* The plans of this many ranks are sampled to estimate the size of all. */
 enum { SAMPLED_RANKS = 16 };
 
 /* About how many bytes an operation is; in SVG a message, drawn with its sender. */
@@ -119,7 +119,7 @@ static int show_plans(const struct command *command, const struct strag_instance
 {
     struct strag_error err;
     const struct strag_ranks one = {manner->rank, manner->rank + 1}, all = {0, instance->problem.n};
-    /* Where a terminal gets the plans, too, the line would be in their way. */
+    /* If a terminal gets the plans, too, the line would be in their way. */
     const struct strag_progress *progress = terminal_progress_of_output();
     clear_terminal();
     int status = manner->compact
@@ -128,7 +128,7 @@ static int show_plans(const struct command *command, const struct strag_instance
                                              manner->rank == ALL_RANKS ? all : one, progress, &err);
     if (status == STRAG_OK)
         return EXIT_DONE;
-    /* What is wrong with stdout, main says when it closes it. */
+    /* main reports errors of stdout when it closes it. */
     return status == STRAG_ERR_IO ? EXIT_FALSE : complain(command, status, "%s", err.text);
 }
 
@@ -206,7 +206,7 @@ const struct command plan_command = {
             {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
             {OPTION_PLAN, "FILE", "a plan from a file, instead of ALGORITHM"},
             {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
-            {OPTION_YES, "", "all ranks, also where that is very much"},
+            {OPTION_YES, "", "all ranks, whatever the size"},
             {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
             {OPTION_COMPACT, "", "json: what ranks and rounds repeat is written once"},
         },
@@ -222,7 +222,7 @@ const struct command show_command = {
         {
             {OPTION_PLAN, "FILE", "the plan (doc/plan-format.md says what is in it)"},
             {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
-            {OPTION_YES, "", "all ranks, also where that is very much"},
+            {OPTION_YES, "", "all ranks, however many"},
             {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
             {OPTION_COMPACT, "", "json: what ranks and rounds repeat is written once"},
         },

@@ -219,7 +219,7 @@ static bool is_lowest(const struct strag_node *node)
 }
 
 /* The number of siblings from here on that are equal hosts with consecutive ranks. */
-static int alike_hosts(const struct strag_topology *topology, int first, int end)
+static int identical_hosts(const struct strag_topology *topology, int first, int end)
 {
     const struct strag_node *nodes = topology->nodes;
     const int32_t *ranks = topology->leaf_rank;
@@ -275,10 +275,10 @@ static void write_placement(const struct strag_topology *topology)
     for (int i = nodes[0].first_child; i > 0;) {
         const struct strag_node *parent = &nodes[nodes[i].parent];
         int end = parent->first_child + parent->children;
-        int alike = topology->hosts > HOSTS_MAX ? alike_hosts(topology, i, end) : 0;
-        if (alike > 1) {
-            write_hosts(topology, i, alike, 2 * depth);
-            i = next_node(topology, i + alike - 1, &depth);
+        int same = topology->hosts > HOSTS_MAX ? identical_hosts(topology, i, end) : 0;
+        if (same > 1) {
+            write_hosts(topology, i, same, 2 * depth);
+            i = next_node(topology, i + same - 1, &depth);
             continue;
         }
         if (nodes[i].level == STRAG_LEVEL_RANK)
@@ -426,7 +426,7 @@ enum { TEXT, JSON, SVG };
 
 static const char *const formats[] = {"text", "json", "svg", NULL};
 
-/* Where no machine is named, this one is meant. */
+/* If no machine is named, this one is meant. */
 static struct arguments with_machine(const struct arguments *arguments)
 {
     struct arguments meant = *arguments;

@@ -2,7 +2,7 @@
 /*
  * The commands of `strag`, and the readers of arguments that they share.
  *
- * The readers return true, or explain on stderr what is wrong and what is accepted and return
+ * The readers return true, or explain the fault and what is accepted on stderr and return
  * false.
  */
 #ifndef STRAG_COMMANDS_H
@@ -64,11 +64,11 @@ const char *need_option(const struct command *command, const struct arguments *a
 bool refuse_value(const struct command *command, enum option_id id, int status,
                   const struct strag_error *reason);
 
-/** An integer option; where it was not given, *value stays as it is. */
+/** An integer option; if it was not given, *value stays as it is. */
 bool read_integer(const struct command *command, const struct arguments *arguments,
                   enum option_id id, int low, int high, int *value);
 
-/** A real option; where it was not given, *value stays as it is. */
+/** A real option; if it was not given, *value stays as it is. */
 bool read_real(const struct command *command, const struct arguments *arguments, enum option_id id,
                double low, double high, double *value);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding what is repeated: first in what one rank does, where operations come again with peer,
- * range and round moved on by the same steps; then among ranks, where one rank's program is
+ * Finding what is repeated: first in what one rank does, in which operations come again with peer,
+ * range and round moved on by the same steps; then among ranks, if one rank's program is
  * another's with peers, ranges and rounds moved on. All by trying: the best loop that begins here,
  * the longest series of ranks that begins with this one. Blocks and peers are compared modulo their
  * number, so that a ring's wrap is no exception.
@@ -188,7 +188,7 @@ static int make_program(struct compacting *compacting, const struct strag_plan *
                              plan->rank);
 }
 
-/* ---- Ranks that are alike ---- */
+/* ---- Equivalent ranks ---- */
 
 /* But for where they begin. */
 static bool same_shape(const struct program *a, const struct program *b)
@@ -219,7 +219,7 @@ static bool series(const struct strag_given_head *head, const struct program *a,
     return o == a->ops;
 }
 
-/* How many ranks from this one on, in steps, are alike? At least 1. */
+/* How many ranks from this one on, in steps, are equivalent? At least 1. */
 static int count_ranks(const struct compacting *compacting, int rank, int step)
 {
     const struct program *program = compacting->program;
@@ -265,9 +265,9 @@ static int make_groups(struct compacting *compacting, struct strag_error *err)
         if (compacting->program[rank].taken)
             continue;
         for (int s = 1; s < n - rank && count * s < n - rank; s = s < STEP_MAX ? s + 1 : 2 * s) {
-            const int alike = count_ranks(compacting, rank, s);
-            if (alike > count) {
-                count = alike;
+            const int same = count_ranks(compacting, rank, s);
+            if (same > count) {
+                count = same;
                 step = s;
             }
         }

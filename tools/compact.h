@@ -13,7 +13,7 @@
  * All ranks' plans in as few groups and loops as are found. What they say is the same, operation by
  * operation.
  *
- * @param progress    told how many ranks are done; may be NULL
+ * @param progress    is given how many ranks are done; may be NULL
  * @param[out] given  closed; the caller's to free; untouched on failure
  * @return STRAG_OK; STRAG_ERR_UNSUPPORTED: it is more than is accepted; or as strag_instance_plan
  */

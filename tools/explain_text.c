@@ -138,10 +138,11 @@ static void write_text_table(const struct explanation *explanation)
     case STRAG_BY_RULE:
         printf("\nby the rule in line %d of %s", explanation->line, explanation->rules);
         break;
-    case STRAG_BY_CROWD:
+    case STRAG_BY_OVERSUBSCRIBED:
         printf("\n%d ranks share %d processors: by what messages cost there, which the model does "
                "not know",
-               saved->circumstances.crowd.n, saved->circumstances.crowd.processors);
+               saved->circumstances.oversubscribed.n,
+               saved->circumstances.oversubscribed.processors);
         break;
     case STRAG_BY_PIN:
         fputs("\npinned by coll_strag_algorithm", stdout);

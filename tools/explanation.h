@@ -73,7 +73,7 @@ void explain_close_levels(struct levels *levels);
 bool explain_sent(const struct explanation *explanation, const struct estimate *estimate,
                   double sent[LEVELS_MAX]);
 
-/** The fewest vectors that an allreduce sends between so many groups. */
+/** The fewest vectors that an allreduce sends between `groups` groups. */
 static inline double explain_least_sent(int groups)
 {
     return 2. * (groups - 1);
@@ -87,7 +87,7 @@ bool explain_is_refused(const struct strag_selection *selection, int c);
  * The next algorithm from number a on that was not compared, but for those that need a straggler
  * and have none.
  *
- * @return its number; where there is none, that of the NULL
+ * @return its number; if there is none, that of the NULL
  */
 int explain_left_out(const struct explanation *explanation, int a);
 

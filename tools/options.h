@@ -98,7 +98,7 @@ struct command {
 /**
  * Read what follows a command: its operand and its options, in any order.
  *
- * @return true, or false after a line on stderr that says what is wrong and what is accepted
+ * @return true, or false after a line on stderr that says the fault and what is accepted
  */
 bool read_arguments(const struct command *command, int argc, char **argv,
                     struct arguments *arguments);

@@ -55,7 +55,7 @@ static const char usage[] =
     "  -m, --merge         keep the rules that FILE has for other jobs\n"
     "  -M, --model [FILE]  measure the cost model's numbers, for mpirun --mca coll_strag_model "
     "FILE\n"
-    "                      [model.yaml beside the rules]; without --output nothing else\n"
+    "                      [model.yaml next to the rules]; without --output nothing else\n"
     "  -h, --help\n";
 
 struct options {
@@ -102,7 +102,7 @@ static void die(const char *format, ...)
     exit(2);
 }
 
-/* Wrong use: every rank has the same options, and one of them says what is wrong. */
+/* Wrong use: every rank has the same options, and one of them reports it. */
 static void refuse(int rank, const char *option, const char *why)
 {
     if (rank == 0)
@@ -275,7 +275,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Hosts are told apart by their names, as coll/strag does. */
+/* Hosts are distinguished by their names, as coll/strag does. */
 static void find_job(struct tune *tune)
 {
     char own[MPI_MAX_PROCESSOR_NAME] = "";
@@ -286,18 +286,18 @@ static void find_job(struct tune *tune)
     char *all = allocate((size_t)job->ranks * sizeof own);
     MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, MPI_COMM_WORLD);
     qsort(all, (size_t)job->ranks, sizeof own, by_name);
-    int first = 0, alike = 1;
+    int first = 0, same = 1;
     for (int i = 1; i <= job->ranks; i++) {
         if (i < job->ranks &&
             strcmp(all + (size_t)i * sizeof own, all + (size_t)first * sizeof own) == 0)
             continue;
         if (job->hosts == 0)
             job->ranks_per_host = i - first;
-        alike = alike && job->ranks_per_host == i - first;
+        same = same && job->ranks_per_host == i - first;
         job->hosts++;
         first = i;
     }
-    if (!alike)
+    if (!same)
         job->ranks_per_host = 0;
     free(all);
 }
@@ -319,8 +319,8 @@ static void call(const struct tune *tune, int contender, size_t count)
                   tune->comms[contender]);
 }
 
-/* The first short calls of a communicator go to the previous component, so many at most: not before
- * the next one do all ranks hear of an info key. */
+/* The first short calls of a communicator go to the previous component, at most this many: not
+ * before the next one do all ranks know of an info key. */
 enum { FIRST_SHORT_CALLS = 32 };
 
 /* Does strag run calls on this communicator itself, on all ranks? */
@@ -468,7 +468,7 @@ static int warm_up(const struct tune *tune, size_t count)
     return batch;
 }
 
-/* Is it time to stop? Rank 0's clock counts, so that all ranks do alike. */
+/* Is it time to stop? Rank 0's clock counts, so that all ranks do the same. */
 static bool enough(const struct tune *tune, int samples, double start)
 {
     int stop = samples >= SAMPLES_LEAST && MPI_Wtime() - start > tune->options.seconds;
@@ -550,7 +550,7 @@ static void measure_all(const struct tune *tune, double *medians)
 
 /* ---- The model ---- */
 
-/* The model's file, unless it was named: beside the rules. */
+/* The model's file, unless it was named: next to the rules. */
 static void name_model(const struct options *options, char *name, size_t size)
 {
     const char *slash = options->output ? strrchr(options->output, '/') : NULL;

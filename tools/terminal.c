@@ -32,7 +32,7 @@ static struct {
 
 /* ---- In handlers ---- */
 
-/* Nobody can be told if that fails. */
+/* Nothing can be reported if that fails. */
 static void put(const char *text, size_t length)
 {
     while (length > 0) {

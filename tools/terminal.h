@@ -3,7 +3,7 @@
  * What a user who waits gets to see: a line on the terminal that says how far a command has come,
  * and a last word after ^C.
  *
- * The line is on standard error, only where that is a terminal and strag is in its foreground, only
+ * The line is on standard error, only if that is a terminal and strag is in its foreground, only
  * after a second, and it is gone before anything else is written. It is drawn by a timer, so that
  * seconds pass also where nothing is reported; elsewhere nothing is done at all.
  */

@@ -40,7 +40,7 @@ const struct option_group state_group = {
     .uses =
         (const struct option_use[]){
             {OPTION_STRAGGLER, "R", "rank R arrives late"},
-            {OPTION_DELAY, "US", "by so many microseconds (default: 0)"},
+            {OPTION_DELAY, "US", "delay of the straggler in microseconds (default: 0)"},
             {OPTION_SLOW, "R:FACTOR[,...]", "the links of rank R's host are FACTOR times slower"},
             {0},
         },
@@ -459,7 +459,7 @@ static int check_rank(const struct machine *machine, enum option_id id, int rank
     if (rank < machine->problem.n)
         return EXIT_DONE;
     return complain(machine->command, STRAG_ERR_ARGUMENT,
-                    "%s: rank %d does not exist; of %d ranks accepted are 0 to %d", option_name(id),
+                    "%s: rank %d does not exist; with %d ranks it must be 0 to %d", option_name(id),
                     rank, machine->problem.n, machine->problem.n - 1);
 }
 

@@ -310,7 +310,7 @@ static void ranks_text(const struct picture *picture, const struct strag_node *n
         snprintf(text, 24, "%d,%d..", rank[0], rank[1]);
 }
 
-/* Beside the lines: below a host of a tree, else to the right. */
+/* Next to the lines: below a host of a tree, else to the right. */
 static void draw_name(const struct picture *picture, struct point at, const char *name, bool bottom)
 {
     const bool below = bottom && !picture->host_at;

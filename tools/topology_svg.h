@@ -11,7 +11,7 @@
 
 /**
  * @param machine    its topology is not NULL
- * @param algorithm  NULL: links are drawn alike
+ * @param algorithm  NULL: links are drawn in the same way
  * @return an EXIT_ code; others than EXIT_DONE have been explained on stderr, and nothing is
  * written
  */

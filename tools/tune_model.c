@@ -22,7 +22,7 @@ enum {
 /* Seconds for one size; and above which a long message's way there and back is slow. */
 static const double time_for_size = 0.1, slow = 0.1;
 
-/* Both ranks of a pair call it, alike; what it does with so many bytes takes the time. */
+/* Both ranks of a pair call it in the same way; what it does with `bytes` bytes takes the time. */
 typedef void exchange(MPI_Comm pair, int rank, char *memory, int bytes);
 
 static void ping(MPI_Comm pair, int rank, char *memory, int bytes)

@@ -12,7 +12,7 @@
 /* The job that was measured. */
 struct tune_job {
     int ranks, hosts;
-    int ranks_per_host; /* 0: not all alike */
+    int ranks_per_host; /* 0: not all equal */
 };
 
 /* Medians in seconds. Contender 0 is the previous component; the last ones are other components of

@@ -62,7 +62,7 @@ const char bench_usage[] =
     "                         call on in which all take part                  [1000]\n"
     "  -w, --warmup N         untimed calls per contender and size, of up to\n"
     "                         1M each                                         [1]\n"
-    "  -f, --fresh            after them, make the contenders' communicators anew: what they\n"
+    "  -f, --fresh            after them, make the contenders' communicators again: what they\n"
     "                         then do in the first calls is timed, too\n"
     "  -c, --check            check every element of the warm-up calls and of one timed call\n"
     "  -l, --late RANKS       stragglers: 3,5; all; or random: one, drawn for\n"

@@ -72,7 +72,7 @@ def tools():
 
 
 def box_command():
-    """The command that starts a program in a box. Where root may not make namespaces, as in many
+    """The command that starts a program in a box. If root may not make namespaces, as in many
     containers, it may still make a user namespace."""
     why = ""
     for users in ([], ["--user", "--map-root-user"])[os.getuid() != 0:]:
@@ -141,7 +141,7 @@ def live_as(name, ready):
     """A node's process: creates its namespaces, reports it, and waits until it is killed."""
     if libc.unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWNET) != 0:
         os._exit(1)
-    # UCX looks for networks in /sys, which shows those of whoever mounted it. Where that is not
+    # UCX looks for networks in /sys, which shows those of the user who mounted it. If that is not
     # allowed, the setting ucx does not work, and nothing else.
     libc.mount(b"sysfs", b"/sys", b"sysfs", 0, None)
     try:

@@ -2,7 +2,7 @@
 """`lab check`: does the lab work on this machine, and does strag send what its plans say?
 
 Four hosts on one switch, and two hosts with two ranks each: every algorithm gives the right result;
-where this machine has NFQUEUE three hosts with latency, too: a few algorithms do. Nothing is faster
+on machines with NFQUEUE three hosts with latency, too: a few algorithms do. Nothing is faster
 than the links allow, and every link carries what the plan says. Times above the model are only
 reported: a busy machine is no failure. And nothing of a lab remains when any of its processes is
 killed.

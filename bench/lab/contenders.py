@@ -109,13 +109,13 @@ def observed(_strag, _wanted=()):
 
 
 def settled(strag, wanted=()):
-    """strag-auto from the first call on, and when it has settled all others beside it, which know
-    what the links are. What sends whole vectors has shorter ones only."""
+    """strag-auto from the first call on; once it has settled, all others run in turn with it. They
+    know the links' speeds. Algorithms that send whole vectors run short ones only."""
     start = f",from={strag.settle}"
     for contender in strag_ones(strag, wanted):
         text = contender.text
         if contender.algorithm:
-            text += start + strag.told
+            text += start + strag.slowdown
             if contender.algorithm in WHOLE_VECTORS:
                 text += f",most={SLOW_MOST}"
         yield Contender(contender.name, text, contender.algorithm)
@@ -126,8 +126,8 @@ def settled(strag, wanted=()):
                         f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm={number}{start}{most}")
 
 
-def told_straggler(_strag, _wanted=()):
-    """strag, which is told who is late, and the ring."""
+def configured_straggler(_strag, _wanted=()):
+    """strag with the straggler configured, and the ring."""
     return [Contender("strag-auto", "coll_strag_straggler=4:200000")] + list(tuned_ones([4]))
 
 

@@ -96,8 +96,8 @@ def command(build, network, setting, program, more=(), without=()):
     hosts = ",".join(f"{host.name}:{host.ranks}" for host in network.hosts)
     words = [str(build.mpirun), "--allow-run-as-root", "-np", str(network.ranks), "--host", hosts,
              "--map-by", network.map_by, "--bind-to", "none"]
-    told = {**parameters(network, setting), **dict(more)}
-    words += mca({name: value for name, value in told.items() if name not in without})
+    passed = {**parameters(network, setting), **dict(more)}
+    words += mca({name: value for name, value in passed.items() if name not in without})
     for name, value in environment(build, network, setting).items():
         words += ["-x", f"{name}={value}"]
     return words + program
@@ -106,8 +106,8 @@ def command(build, network, setting, program, more=(), without=()):
 def run(build, network, setting, program, log, limit, keep=frozenset(), more=(),
         without=()):
     """Run an MPI program in the lab, with its output in the file `log`. Returns its status. After
-    `limit` seconds all its processes are killed, but not those to `keep`: the lab's own. `more`: MCA
-    parameters besides those of the setting; `without`: those that are not passed."""
+    `limit` seconds all its processes are killed, but not those to `keep`: the lab's own. `more`: further
+    MCA parameters; `without`: those of the setting that are not passed."""
     os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     words = command(build, network, setting, program, more, without)
     with open(log, "a", encoding="utf-8") as file:

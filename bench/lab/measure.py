@@ -102,7 +102,7 @@ class Point:
         self.network = point.make()
         state = point.state(self.network, scenario.late)
         self.strag = strag_command.Strag(build.strag, self.network, state)
-        self.strag.settle, self.strag.told = scenario.settle, point.told()
+        self.strag.settle, self.strag.slowdown = scenario.settle, point.slowdown()
         self.lab = None
         self.failures = []
         self.loads = []  # of the machine: before every launch, and at the end
@@ -129,7 +129,7 @@ class Point:
 
     def chosen(self, contender, size):
         """What auto runs at this size, where that stays the same and strag knows all there is."""
-        changes = (self.scenario.late or self.scenario.untold or self.point.degraded
+        changes = (self.scenario.late or self.scenario.unconfigured or self.point.degraded
                    or len(self.network.hosts) == 1)
         return self.strag.chosen(size) if contender.is_strag and not changes else None
 
@@ -170,7 +170,7 @@ class Point:
         if scenario.of_vector:
             rate = self.network.rate * network.GOODPUT
             words += ["--bandwidth", f"{rate:g}"]
-        if scenario.untold:
+        if scenario.unconfigured:
             words += ["--fresh"]
         if self.network.latency_us:
             words += ["--latency", str(self.network.latency_us)]
@@ -193,7 +193,7 @@ class Point:
         status = launch.run(self.build, self.network, setting, self.program(who, number),
                             self.folder / "mpirun.log", self.options.limit,
                             self.lab.keep(), scenario.parameters,
-                            launch.SPEED if scenario.untold else ())
+                            launch.SPEED if scenario.unconfigured else ())
         if status:
             self.failures.append(f"{setting}, launch {number}: mpirun ended with {status}")
         for name in ("samples", "traffic"):
@@ -249,7 +249,7 @@ class Point:
             "machine": machine(self.build), "load": self.loads,
             "calibration": calibration, "failures": self.failures,
             "settings": contenders.MEANING, "exact": self.scenario.exact,
-            "settle": self.scenario.settle, "untold": self.scenario.untold, "ran": self.ran(),
+            "settle": self.scenario.settle, "unconfigured": self.scenario.unconfigured, "ran": self.ran(),
             "latency_us": self.network.latency_us, "unsure": self.scenario.exponential(),
             "random": self.scenario.random_arrivals(),
             "bars": [self.bar(bar) for bar in self.scenario.bars + self.point.bars],

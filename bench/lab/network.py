@@ -266,7 +266,7 @@ def star(hosts, rate, ranks_per_host=1):
 class Torus(Network):
     """Hosts that are each other's routers; the first dimension is the fastest.
 
-    Messages go dimension by dimension in the shorter direction. Where both are equally long, hosts at
+    Messages go dimension by dimension in the shorter direction. If both are equally long, hosts at
     even coordinates send up and the others down (ties "split": that halves the load as splitting
     every message would), or all go up ("plus").
     """

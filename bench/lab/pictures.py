@@ -56,7 +56,7 @@ def take_contenders(case, rows):
 
 def take_arrivals(cases, names, table):
     """From the straggler's arrival on: a column for each case, of which several may have one name.
-    Where plans of strag's were pinned the best of them counts, too: there are too few calls for
+    If plans of strag were pinned, the best of them counts, too: there are too few calls for
     strag-auto to find out who is late."""
     rows = {row[0]: row[1:] for row in table}
     others = [row for name, row in rows.items() if not name.startswith("strag")]
@@ -74,7 +74,7 @@ def take_arrivals(cases, names, table):
 
 
 def take_settled(cases, row):
-    """A size whose contenders nothing is told to."""
+    """A size in a scenario without configuration."""
     case = Case(row["size"], row["size"])
     case.take(CHOICE, row["tuned"], row["auto"])
     if not row["which"].startswith("strag"):
@@ -169,7 +169,7 @@ def series_of(cases):
 
 
 def picture(scenario, text):
-    """@return SVG; None: nothing here is of strag's own choice and stock's"""
+    """@return SVG; None: neither strag's choice nor stock's is here"""
     points = read(text)
     cases = [case for _, own in points for case in own]
     if not cases:

@@ -4,7 +4,7 @@
  *
  * An MPI process that waits polls its sockets with a timeout of zero. In a lab many such processes
  * share few cores. Here such a poll, if nothing is there, blocks for up to LAB_POLL_US microseconds
- * (200); incoming data ends the wait at once. Where ranks also wait for shared memory, which does
+ * (200); incoming data ends the wait at once. If ranks also wait for shared memory, which does
  * not end the wait, LAB_POLL_IDLE is the number of empty polls in a row that return at once (0).
  */
 #define _GNU_SOURCE

@@ -130,7 +130,7 @@ def ran_text(algorithms):
 
 
 def settled_table(point):
-    """Where nothing is told: auto beside the best of all others, when it has settled."""
+    """Without configuration: auto next to the best of all others, once it has settled."""
     first = point.info["settle"] + 1
     lines = ["Each size has new communicators. Medians, in milliseconds, are of the calls from number "
              f"{first} on; *first*: of strag-auto's calls 1 to 10. *ran*: its algorithms in the order "
@@ -186,7 +186,7 @@ def show_point(point):
         return lines + degraded_table(point)
     if point.info.get("random"):
         return lines + random_table(point)
-    if point.info.get("untold"):
+    if point.info.get("unconfigured"):
         return lines + settled_table(point)
     for case in point.cases():
         runs = point.chosen(case)

@@ -248,7 +248,7 @@ class Point:
         return self.usual(found[-1]) if found else None
 
     def usual(self, times):
-        """The median; where delays are random, the mean."""
+        """The median; if delays are random, the mean."""
         return statistics.mean(times.total) if self.info.get("random") else times.median
 
     @staticmethod

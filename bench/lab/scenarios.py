@@ -41,8 +41,8 @@ class Point:
         made.latency_us = network.microseconds(self.latency)
         return made
 
-    def told(self):
-        """The slow hosts, for a contender that is told of them."""
+    def slowdown(self):
+        """The parameter that configures the slow hosts."""
         slow = "+".join(f"h{host}:{factor:g}" for host, factor in self.slow.items())
         return f",coll_strag_slowdown={slow}" if slow else ""
 
@@ -81,7 +81,7 @@ class Scenario:
     rounds: int = 1  # launches per setting
     settle: int = 0  # calls that do not count, in which strag detects what happens
     parameters: dict = dataclasses.field(default_factory=dict)  # MCA parameters besides
-    untold: bool = False  # strag is not told how fast links are; new communicators for each size
+    unconfigured: bool = False  # no speed of links is configured; each size has communicators of its own
     late: str = ""  # ranks; random: another one in each call
     delays: str = "0"  # microseconds
     jitter: float = 0  # all ranks are late by up to that; units as of delays
@@ -106,37 +106,37 @@ def from_first(size, most=1.05):
 
 STAR_ALGORITHMS = ("ring", "circulant", "recursive-halving", "recursive-doubling", "swing",
                    "swing-latency", "bine", "direct", "flexreduce")
-UNTOLD_RATE = {4: 100, 5: 50, 6: 80, 7: 50, 8: 100}  # Mbit/s
+UNCONFIGURED_RATE = {4: 100, 5: 50, 6: 80, 7: 50, 8: 100}  # Mbit/s
 
 
-UNTOLD_LATENCY = ("0.0", "0.2", "2")  # ms
+UNCONFIGURED_LATENCY = ("0.0", "0.2", "2")  # ms
 
 
-def untold_scenario(name, title, points, sizes, **more):
-    """No speed is told, and every size has a communicator of its own: what auto runs in its first
-    40 calls, and how fast others are in the last 10."""
+def unconfigured_scenario(name, title, points, sizes, **more):
+    """No speed is configured, and every size has a communicator of its own: what auto runs in its
+    first 40 calls, and how fast others are in the last 10."""
     return Scenario(name, title, points, sizes=",".join(map(str, sizes)), settings=("default",),
-                    untold=True, who=contenders.settled, algorithms=STAR_ALGORITHMS, iterations=40,
+                    unconfigured=True, who=contenders.settled, algorithms=STAR_ALGORITHMS, iterations=40,
                     settle=30, least=33, seconds=3, parameters={"coll_strag_verbose": "1"},
                     x="point", bars=tuple(from_first(size) for size in sizes), **more)
 
 
-def untold_scenarios():
-    for hosts, rate in UNTOLD_RATE.items():
-        yield untold_scenario(
-            f"untold-{hosts}", f"{hosts} hosts without configuration",
+def unconfigured_scenarios():
+    for hosts, rate in UNCONFIGURED_RATE.items():
+        yield unconfigured_scenario(
+            f"unconfigured-{hosts}", f"{hosts} hosts without configuration",
             [Point(f"{latency}ms", f"star:{hosts}", rate, latency=f"{latency}ms", x=float(latency))
-             for latency in UNTOLD_LATENCY],
+             for latency in UNCONFIGURED_LATENCY],
             [KIB << shift for shift in range(6, 14, 2)], x_title="added latency in milliseconds")
-    yield untold_scenario(
-        "untold-short", "Hosts without configuration: 4 and 16 KiB, whose calls scatter",
+    yield unconfigured_scenario(
+        "unconfigured-short", "Hosts without configuration: 4 and 16 KiB, whose calls scatter",
         [Point(f"n={hosts}-{latency}ms", f"star:{hosts}", rate, latency=f"{latency}ms", x=hosts)
-         for hosts, rate in UNTOLD_RATE.items() for latency in UNTOLD_LATENCY],
+         for hosts, rate in UNCONFIGURED_RATE.items() for latency in UNCONFIGURED_LATENCY],
         (4 * KIB, 16 * KIB), rounds=6, x_title="ranks")
-    common = {"settings": ("default",), "untold": True, "who": contenders.settled,
+    common = {"settings": ("default",), "unconfigured": True, "who": contenders.settled,
               "parameters": {"coll_strag_verbose": "1"}}
     sizes = (MIB, 4 * MIB)
-    yield Scenario("untold-long", "Hosts without configuration: 16 MiB",
+    yield Scenario("unconfigured-long", "Hosts without configuration: 16 MiB",
                    [Point(f"n={hosts}-{latency}ms", f"star:{hosts}", 100, latency=f"{latency}ms",
                           x=hosts) for hosts in (4, 8) for latency in ("0.0", "2")],
                    sizes="16M", algorithms=("ring", "circulant", "recursive-halving", "swing"),
@@ -144,26 +144,26 @@ def untold_scenarios():
                    bars=(from_first(16 * MIB),), **common)
     for hosts in (4, 8):
         yield Scenario(
-            f"untold-slow-{hosts}", f"{hosts} hosts, one is slow, without configuration",
+            f"unconfigured-slow-{hosts}", f"{hosts} hosts, one is slow, without configuration",
             [Point(f"x{factor:g}", f"star:{hosts}", 100, slow={1: factor}, x=factor)
              for factor in (1.3, 2, 3)],
             sizes="1M,4M", algorithms=("ring", "circulant", "optcc", "weighted",
                                        "flexreduce-pipelined"),
             iterations=35, settle=30, least=33, seconds=3, x="point", x_title="slowdown factor",
             bars=tuple(from_first(size) for size in sizes), **common)
-    yield Scenario("untold-torus", "Torus 8x8 without configuration",
+    yield Scenario("unconfigured-torus", "Torus 8x8 without configuration",
                    [Point("ties-split", "torus:8x8", TORUS_RATE)], sizes="1M,4M",
                    algorithms=("bucket", "swing", "hamiltonian"), iterations=22, settle=20, least=22,
                    seconds=1, bars=tuple(from_first(size) for size in sizes), **common)
-    yield Scenario("untold-slow-7", "Seven hosts, one is slow, without configuration: 12 MiB",
+    yield Scenario("unconfigured-slow-7", "Seven hosts, one is slow, without configuration: 12 MiB",
                    [Point("x1.7", "star:7", 80, slow={3: 1.7})], sizes="12M",
                    algorithms=("ring", "optcc", "weighted", "flexreduce-pipelined"), iterations=16,
                    settle=12, least=15, seconds=1, bars=(from_first(12 * MIB),),
                    **{**common, "parameters": {"coll_strag_verbose": "1",
                                                "coll_strag_window": "4"}})
-    yield Scenario("told-late", "Six hosts, one configured as 0.2 s late: 12 MiB",
-                   [Point("late", "star:6", 80)], sizes="12M", settings=("default",), untold=True,
-                   who=contenders.told_straggler, late="4", delays="200000", iterations=8,
+    yield Scenario("configured-late", "Six hosts, one configured as 0.2 s late: 12 MiB",
+                   [Point("late", "star:6", 80)], sizes="12M", settings=("default",), unconfigured=True,
+                   who=contenders.configured_straggler, late="4", delays="200000", iterations=8,
                    settle=3, least=8, parameters={"coll_strag_verbose": "1"},
                    bars=(Bar("strag-auto", 12 * MIB, "tuned-ring", 1.03),))
 
@@ -172,7 +172,7 @@ def last_scenarios():
     """Another rank comes last in every call, or all ranks are late at random. Times are in those
     of a vector: delays, and the bars after the last arrival."""
     common = {"settings": ("default",), "who": contenders.last_ones, "of_vector": True,
-              "untold": True, "x": "point", "x_title": "ranks", "seconds": 1000,
+              "unconfigured": True, "x": "point", "x_title": "ranks", "seconds": 1000,
               "parameters": {"coll_strag_verbose": "1", "coll_strag_window": str(WINDOW)}}
     gains = {4: 1.10, 5: 1.13, 7: 1.20, 8: 1.20}
     for name, text, size, calls, settle in (("", "4 MiB", 4 * MIB, 30, 12),
@@ -207,7 +207,7 @@ def late_ranks_scenario():
 
 
 def late_auto_scenario():
-    """strag is told neither the straggler nor its delay."""
+    """Neither the straggler nor its delay is configured."""
     delays = (0, 30000, 60000, 88000, 130000, 176000, 352000, 704000, 1000000)
     return Scenario("late-auto", "Eight hosts, one straggler, which strag has to detect: 4 MiB",
                     [Point("late", "star:8")], late="5", delays=",".join(map(str, delays)),
@@ -388,7 +388,7 @@ SCENARIOS = [
              sizes="16M", settings=DEFAULT_AND_SEND, who=contenders.for_very_long,
              algorithms=("bucket", "swing"), iterations=2, least=1, seconds=30),
     *many_scenarios(),
-    *untold_scenarios(),
+    *unconfigured_scenarios(),
     *last_scenarios(),
     Scenario("shm", "Shared memory of one host",
              [Point(f"np{ranks}", f"star:1x{ranks}", x=ranks) for ranks in (2, 4, 8)],

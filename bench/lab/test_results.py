@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does the report see what is wrong? From made-up files of one lab, whose figures are known."""
+"""Does the report see errors? From made-up files of one lab, whose figures are known."""
 import collections
 import json
 import pathlib
@@ -128,7 +128,7 @@ class Report(unittest.TestCase):
     def test_settled(self):
         """auto takes 3 s at first and 0.6 s later, when another algorithm of strag takes 0.5."""
         made = Made()
-        made.info.update(settle=2, untold=True,
+        made.info.update(settle=2, unconfigured=True,
                          ran={"strag-auto": {str(SIZE): ["swing in 4 blocks", "ring"]}},
                          bars=[{"contender": "strag-auto", "bytes": SIZE, "of": "best",
                                 "most": 1.05, "delay": None}])
@@ -207,7 +207,7 @@ class Report(unittest.TestCase):
         self.assertIn("## Torus 2x4\n\nwas measured\n", text)
         self.assertNotIn("Unknown", text)
 
-    def test_load_is_told(self):
+    def test_load_is_reported(self):
         self.assertIn("foreign load: 25 to 25 %", "\n".join(report.describe([Made().point()])))
 
 

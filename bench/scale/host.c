@@ -12,7 +12,7 @@
  *              (in coll_tuned_decision_fixed) for an operator that commutes, over btl vader. Up to
  *              4 KiB (its eager limit) a message is copied in and out; above, the kernel copies it
  *              once for the receiver (CMA). The vector is first copied to the receive buffer.
- *     xhc      of Open MPI 6 (in coll_xhc_allreduce), on one level, which runs only where its
+ *     xhc      of Open MPI 6 (in coll_xhc_allreduce), on one level, which runs only if its
  *              priority is raised, and above 4 KiB only with XPMEM: then each rank sums up a part
  *              of all vectors where they are, and copies the sum. Parts have 4 KiB at least.
  *
@@ -49,7 +49,7 @@ static double touched(const struct counts *counts)
     return counts->copied + counts->kernel + counts->summed;
 }
 
-/* A message of so many bytes arrives, in so many pieces, which the bandwidth includes. */
+/* A message of `bytes` bytes arrives in pieces, which the bandwidth includes. */
 static void add_arrival(struct counts *counts, const struct way *way, double bytes, double pieces)
 {
     counts->messages += pieces;

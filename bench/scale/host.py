@@ -24,7 +24,7 @@ and sums up; and cache lines that it reads after another rank has written them. 
 from these and from measurements with 2 ranks that have a processor each: 0.4 us a message \
 (0.23 up to 48 bytes) and 20 GB/s through strag's slots; 4 us (0.35 up to 4 KiB) and 16 GB/s over \
 btl vader. tuned \
-is Open MPI 4.1.4's own choice. xhc runs only where its priority is raised, above 4 KiB only \
+is Open MPI 4.1.4's own choice. xhc runs only if its priority is raised, above 4 KiB only \
 with XPMEM; long vectors it touches less than strag, which has no way to read another process's own \
 memory."""
 

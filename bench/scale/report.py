@@ -47,7 +47,7 @@ def main(results, source):
         "# Tables and plans at scale",
         "",
         "CPU time and peak memory, beyond the topology's, of the quick table as the component makes "
-        "it, and CPU time of the dearest plan of one rank that the table names "
+        "it, and CPU time of the most expensive plan of one rank that the table names "
         "(`bench/scale/scale`). Each number is the least of five processes. Wanted are 20 ms and "
         "16 MiB up to about 4,096 ranks, 100 ms and 64 MiB up to 131,072; 1 ms for a plan up to "
         "16,384 ranks, 5 ms up to 131,072. What is above is **bold**.",

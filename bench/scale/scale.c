@@ -5,10 +5,10 @@
  *     scale [--most RANKS] [--only TEXT] [--runs NUMBER]
  *
  * A line for every machine and state, as CSV: CPU time and peak memory of the quick table, as the
- * component makes it, beyond those of the topology; and of the dearest plan of one rank that the
- * table names. "late" and "slow" rows are what re-planning takes. Each line is made several times
- * (5, unless told otherwise), in processes of their own, so that memory is counted from the start;
- * of each number it has the least: other processes make caches and clocks slower, and nothing makes
+ * component makes it, beyond those of the topology; and of the most expensive plan of one rank that
+ * the table names. "late" and "slow" rows are what re-planning takes. Each line is made several
+ * times (5, by default), in processes of their own, so that memory is counted from the start; of
+ * each number it has the least: other processes make caches and clocks slower, and nothing makes
  * them faster.
  */
 #include "machines.h"
@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where `coll_strag` takes over unless told otherwise (ompi_coll_strag/settings.c). */
+/* The size from which on `coll_strag` runs calls by default (ompi_coll_strag/settings.c). */
 enum { MINIMUM = 8192 };
 
 struct options {
@@ -62,8 +62,8 @@ static double peak_mib(void)
     return (double)usage.ru_maxrss / 1024;
 }
 
-/* The dearest of the table's plans, of a rank in the middle. */
-struct dearest {
+/* The most expensive of the table's plans, of a rank in the middle. */
+struct worst {
     double seconds;
     const char *name; /* static */
     int blocks;
@@ -72,13 +72,13 @@ struct dearest {
 /* Of one process; or the least of several. */
 struct result {
     double table_seconds, table_mib;
-    struct dearest dearest;
+    struct worst worst;
 };
 
 static int plan_all(const struct strag_problem *problem, const struct strag_table *table,
-                    struct dearest *dearest, struct strag_error *err)
+                    struct worst *worst, struct strag_error *err)
 {
-    *dearest = (struct dearest){0, "", 0};
+    *worst = (struct worst){0, "", 0};
     for (int e = 0; e < table->entries; e++) {
         const struct strag_entry *entry = &table->entry[e];
         struct strag_problem cut = *problem;
@@ -91,8 +91,8 @@ static int plan_all(const struct strag_problem *problem, const struct strag_tabl
         if (status != STRAG_OK)
             return status;
         double took = cpu_seconds() - begin;
-        if (took > dearest->seconds)
-            *dearest = (struct dearest){took, entry->algorithm->name, plan->bounds.blocks};
+        if (took > worst->seconds)
+            *worst = (struct worst){took, entry->algorithm->name, plan->bounds.blocks};
         strag_plan_free(plan);
     }
     return STRAG_OK;
@@ -112,7 +112,7 @@ static int measure(const struct variant *variant, const struct strag_topology *t
     result->table_mib = peak_mib() - before;
     if (status != STRAG_OK)
         return status;
-    status = plan_all(&problem, &selection->table, &result->dearest, err);
+    status = plan_all(&problem, &selection->table, &result->worst, err);
     strag_selection_free(selection);
     return status;
 }
@@ -138,8 +138,8 @@ static void keep_least(struct result *least, const struct result *result)
 {
     least->table_seconds = fmin(least->table_seconds, result->table_seconds);
     least->table_mib = fmin(least->table_mib, result->table_mib);
-    if (result->dearest.seconds < least->dearest.seconds)
-        least->dearest = result->dearest;
+    if (result->worst.seconds < least->worst.seconds)
+        least->worst = result->worst;
 }
 
 /* A line. @return did it go well? */
@@ -153,8 +153,8 @@ static bool print_least(const struct machine *machine, const struct variant *var
         keep_least(&least, shared);
     }
     printf("%d,\"%s\",\"%s\",%.1f,%.1f,%.3f,%s,%d\n", topology->n, machine->name, variant->name,
-           1e3 * least.table_seconds, least.table_mib, 1e3 * least.dearest.seconds,
-           least.dearest.name, least.dearest.blocks);
+           1e3 * least.table_seconds, least.table_mib, 1e3 * least.worst.seconds, least.worst.name,
+           least.worst.blocks);
     fflush(stdout);
     return true;
 }

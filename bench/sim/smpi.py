@@ -21,7 +21,7 @@ libsimgrid-dev). It writes
             Without: 40 placements are made, of 64, 91, 128, .. 1,024 hosts in 2 to 16 groups, divided at
             random places.
 --network   only this one: fat tree, dragonfly or torus
---least, --most  only the rows of so many hosts (64 to 1,024)
+--least, --most  only the rows of this many hosts (64 to 1,024)
 --seed      of what is drawn, and of the order of rows
 --minutes   begin no row after this many; the rows come in a random order, so that those that were
             reached are a sample of all. Without: all of them.
@@ -31,7 +31,7 @@ and as many down, spread evenly (adaptive routes). In a dragonfly there is a lin
 groups, each direction, of taper x min(h, h') / (G - 1) host links, but of at least taper; messages take
 it directly (minimal routes). Inside a group nothing is shared but hosts' links. Tori are SimGrid's
 own cluster. strag is given the uplinks of the fat tree, and as the uplink of a dragonfly's group the sum
-of its links; or, where the network's name is "dragonfly, one link", the widest of them. The latter's row
+of its links; or, if the network's name is "dragonfly, one link", the widest of them. The latter's row
 follows the former's of the same job and size.
 """
 import argparse
@@ -310,7 +310,7 @@ def measure_all(runner, rows, minutes, path):
 
 
 def compare_dragonfly(runner, jobs):
-    """{(algorithm, taper): [model / SimGrid]} on dragonflies, the model told the tree of groups."""
+    """{(algorithm, taper): [model / SimGrid]} on dragonflies, the model with the tree of groups."""
     found = {(algorithm, taper): [] for algorithm in COMPARED for taper in TAPERS}
     for job, hosts in [job for job in jobs if sum(job[1]) <= COMPARED_MOST][::4]:
         for taper in TAPERS:
@@ -352,7 +352,7 @@ def summary(found):
 
 
 def tellings(found):
-    """Dragonflies told either way, rows of which there are both."""
+    """Dragonflies described either way, rows of which there are both."""
     both = [{(r["taper"], r["job"], r["bytes"]): ratio(r, ["ompi"]) for r in found
              if r["network"] == network} for network in ("dragonfly", ONE_LINK)]
     lines = ["| taper | rows | given the sum: mean over Open MPI's selector | worst | given one link: mean | "

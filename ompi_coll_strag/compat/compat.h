@@ -234,7 +234,7 @@ static inline bool coll_strag_info_name(const ompi_communicator_t *comm, int ind
     OBJ_RELEASE(text);
     return true;
 #else
-    name[MPI_MAX_INFO_KEY] = '\0'; /* it copies up to so many bytes, without an end */
+    name[MPI_MAX_INFO_KEY] = '\0'; /* it copies up to this many bytes, without an end */
     return opal_info_get_nthkey(comm->super.s_info, index, name) == OPAL_SUCCESS;
 #endif
 }

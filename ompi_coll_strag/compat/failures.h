@@ -5,7 +5,7 @@
  * of whose processes has died, must end with an error, on every rank.
  *
  * Open MPI tells every process by itself, in its progress. What it sets in the communicator stays
- * set: no collective call of this communicator is possible any more. So whoever waits for another
+ * set: no collective call of this communicator works any more. So a rank that waits for another
  * rank looks here from time to time, and nobody needs to tell the others.
  */
 #ifndef COLL_STRAG_COMPAT_FAILURES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tags of strag's own messages, and those that Open MPI reserves. What is left of a call of
- * strag's that has failed must not be taken for a message of another component's.
+ * The tags of messages of strag, and those that Open MPI reserves. What is left of a call
+ * of strag that has failed must not be taken for a message of another component's.
  *
  *                            4.1                  5.0                  6.0
  *     MPI_ANY_TAG            -1                   -1                   -1
@@ -52,7 +52,7 @@ _Static_assert(COLL_STRAG_TAG_PERSISTENT < MCA_COLL_BASE_TAG_UCC, "its messages 
 _Static_assert(COLL_STRAG_TAG_PERSISTENT < MCA_COLL_BASE_TAG_NONBLOCKING_END &&
                    COLL_STRAG_TAG_PERSISTENT < MCA_COLL_BASE_TAG_NEIGHBOR_END &&
                    COLL_STRAG_TAG_PERSISTENT - COLL_STRAG_TAGS_PERSISTENT >= -INT_MAX,
-               "Open MPI has messages with the tags of strag's persistent requests");
+               "Open MPI has messages with the tags of persistent requests");
 
 /* PMLs that keep the lowest 20 bits (libfabric) see -2^18 and below, down to -2^19 + 1: the user's
  * tags end where these begin, and nonblocking calls come to them after 262,144 calls of a
@@ -62,7 +62,7 @@ _Static_assert(((unsigned)COLL_STRAG_TAG_PERSISTENT & 0xfffff) >=
                    0x80000 + COLL_STRAG_TAGS_PERSISTENT,
                "they are the user's where 20 bits are kept");
 
-/** May this communicator have messages of strag's with the tags of persistent requests? hcoll uses
+/** May this communicator have messages of strag with the tags of persistent requests? hcoll uses
  * them on the communicators that it has taken. */
 static inline bool coll_strag_has_persistent_tags(const ompi_communicator_t *comm)
 {

@@ -110,7 +110,7 @@ ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer);
 /** When a process of this host started. @return 0: it has ended, or cannot be seen */
 uint64_t coll_strag_ucp_start_time(int32_t pid);
 
-/** Does a process still run? If it is seen that it does not, its failure is noted. */
+/** Does a process still run? If it is seen that it does not, its failure is recorded. */
 void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer);
 
 /**

@@ -13,7 +13,7 @@
  * 1, ... in the reduce-scatter, and backwards in the allgather. bine-latency, for short ones, swaps
  * whole vectors and begins with the farthest: then all who hold the same partial sum have it from
  * the same two halves, and all ranks end with identical bits. (With the nearest first the ranks 1
- * and 0 above would reduce their 0+1 with 2+3 and with 6+7, and no two results be alike.)
+ * and 0 above would reduce their 0+1 with 2+3 and with 6+7, and no two results be identical.)
  *
  * Which half x keeps. Write u = x for even x and u = -x for odd ones: a step takes u to -u -
  * rho(t). All later rho are the same modulo 2^(t+2), so later steps only lead from u to -u -

@@ -64,5 +64,5 @@ const struct strag_algorithm strag_blueconnect = {
     .release = strag_rings_release,
     .claim = strag_rings_claim,
     .build = strag_rings_build,
-    .alike = strag_rings_alike,
+    .same_rounds = strag_rings_same_rounds,
 };

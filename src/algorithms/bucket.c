@@ -17,7 +17,7 @@
  *
  * A host of a torus of D dimensions has 2D links. With as many ports the vector is cut into 2D
  * parts, each of which does the above, starting in another dimension (D of them) or going the other
- * way round (the other D), so that on a whole torus at no time two parts use a link. Where the
+ * way round (the other D), so that on a whole torus at no time two parts use a link. If the
  * dimensions are not equally long, the parts wait for the longest at the end of each dimension.
  *
  *     ports   rounds                  sent by a rank
@@ -152,7 +152,7 @@ void strag_rings_build(const struct strag_problem *problem, int rank, struct str
 }
 
 /* Until the phase ends, or one of the shorter dimensions has done. */
-int strag_rings_alike(const struct strag_problem *problem, int round)
+int strag_rings_same_rounds(const struct strag_problem *problem, int round)
 {
     const struct strag_rings *rings = problem->prepared;
     int s = 0, t = round;
@@ -212,6 +212,6 @@ const struct strag_algorithm strag_bucket = {
     .release = strag_rings_release,
     .claim = strag_rings_claim,
     .build = strag_rings_build,
-    .alike = strag_rings_alike,
+    .same_rounds = strag_rings_same_rounds,
     .like = like,
 };

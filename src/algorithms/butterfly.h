@@ -43,7 +43,7 @@ struct strag_butterfly {
     /** Whom x meets in step t of a ring of 2^log. */
     int (*peer)(int x, int t, int log);
     /** Which half x keeps, 0 or 1, and its peer the other. Those that x meets in later steps have
-     * the same halves up to t as x. Where whole vectors are swapped it says whose value stands
+     * the same halves up to t as x. If whole vectors are swapped, it says whose value stands
      * left, and must be the same for those that x has met before. */
     int (*half)(int x, int t, int log);
 };

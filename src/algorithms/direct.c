@@ -3,7 +3,7 @@
  * Direct: every rank sends each block straight to the one that sums it up, which sends the sum
  * straight back.
  *
- * Many messages, and none of them waits for another of its half: for ranks that share memory, where
+ * Many messages, and none of them waits for another of its half: for ranks that share memory: there
  * a message is a copy, and a rank that sends one value to several copies it once. Block b belongs
  * to rank b; with fewer blocks than ranks, only the first ranks sum up. In step t of either half a
  * rank sends to the one t above it, and receives from the one t below. n = 4, what rank 1 does:
@@ -44,7 +44,7 @@
 
 enum {
     RANKS_MOST = 1024, /* a plan has up to 4n operations, and all of them 2n^2 messages */
-    RANKS_SOON = 128,  /* looked at in no time */
+    RANKS_SOON = 128,  /* examined in no time */
     TREE_RANKS = 16,   /* ... and perhaps better than others */
     GRID_RANKS = 64,
 };
@@ -57,7 +57,7 @@ static int blocks_of(const struct strag_problem *problem)
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     if (problem->n > RANKS_MOST)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "direct: n = %d ranks; up to %d are possible",
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "direct: n = %d ranks; must be at most %d",
                           problem->n, RANKS_MOST);
     if (problem->blocks > problem->n)
         return strag_fail(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Planning takes O(levels * r log r) for r ranges, and next to nothing for the log where nodes side
- * by side are alike. Ranges are fractions of `whole` while they are made; at the end all their ends
- * become the cuts between blocks, and they are counted in blocks.
+ * by side are identical. Ranges are fractions of `whole` while they are made; at the end all their
+ * ends become the cuts between blocks, and they are counted in blocks.
  */
 #include "algorithms/flex_plan.h"
 
@@ -15,7 +15,7 @@
 
 enum { NONE = -1 };
 
-/* So many ranges are never too many; see flex_plan.h. */
+/* This number of ranges is never too high; see flex_plan.h. */
 static const int many_ranges = 2500;
 
 /* Someone who waits for a new range: a leaf with one of its old ones. */
@@ -249,7 +249,7 @@ static int add_all_claimants(struct planner *planner, const struct given *held,
 
 /* ---- Levels ---- */
 
-/* Hand out the ranges below one node. Where new ranges in the order of the old ones' ends lie
+/* Hand out the ranges below one node. If new ranges in the order of the old ones' ends lie
  * within these, it does not matter whether they might be split. */
 static void plan_node(struct planner *planner, int level, int index)
 {
@@ -371,7 +371,7 @@ static bool find_cuts(struct planner *planner)
 /* ---- Lists ---- */
 
 /* The first position of a position's group: what is below a child of a level's node. On level 0,
- * where these are leaves, each position is a group. */
+ * on which these are leaves, each position is a group. */
 static int32_t group_of(const struct strag_tree *tree, int level, int position)
 {
     int child = level > 0 ? strag_tree_ancestor(tree, level - 1, position) : NONE;

@@ -3,7 +3,7 @@
  * FlexReduce_plan: which range of the vector every leaf is responsible for after each level.
  *
  * At first every leaf holds the whole vector, that is, its own values of it. Level by level, from
- * the bottom up, the leaves below each node share the vector anew. A leaf's portion is multiplied
+ * the bottom up, the leaves below each node divide the vector again. A leaf's portion is multiplied
  * by what its child of the node gets: 1/degree, or by the uplinks' rates. The leaves are sorted by
  * the end of their range, then its start, and get consecutive ranges of their portions' sizes.
  * Hosts of 2 and 3 ranks, a vector of 12 items:
@@ -16,7 +16,7 @@
  *      4      0 .. 12     8 .. 12          5         10 .. 12         1
  *
  * Below each child of a node the ranges tile the vector, so that every item of a new range has one
- * holder in each child: these take part in one call of reduce. Where the set of holders changes,
+ * holder in each child: these take part in one call of reduce. If the set of holders changes,
  * the next call begins. Nothing of that is stored: a rank finds its own calls by looking for
  * overlaps.
  *
@@ -27,7 +27,7 @@
  * end earlier (which is earliest deadline first on one machine, with release times and preemption:
  * there is always a way, since what lies within any part of the vector asks for that much at most).
  * A leaf may then have several ranges; where the paper's lie within the old ones both are the same.
- * In deep and very uneven trees ranges would be cut to pieces: where a level leaves more than
+ * In deep and very uneven trees ranges would be cut to pieces: if a level leaves more than
  * 2500, and four or more for each leaf on average, more is lost by the many messages than won,
  * and the paper's form is taken.
  *
@@ -61,7 +61,7 @@ struct strag_flex {
     int blocks;
     int64_t *cuts; /* blocks + 1: where they start, out of `whole` */
     /* Each position's ranges before level l: 3l, and so 3(l+1) after it; in groups of what is below
-     * a child of a node of the level: 3l + 1 before it, 3l + 2 after it. On level 0, where these
+     * a child of a node of the level: 3l + 1 before it, 3l + 2 after it. On level 0, on which these
      * are leaves, list 1 is list 0, and list 3 is list 2: the same memory. After the last level
      * there is one more, in groups of what is below its nodes. */
     struct strag_flex_list *lists;

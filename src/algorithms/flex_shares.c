@@ -19,9 +19,9 @@ static double rate_of(const struct strag_tree *tree, int child, bool said)
     return (said ? strag_tree_uplink(tree, child) : 1) / strag_tree_slowed(tree, child);
 }
 
-/* By how much the rates ask for unequal shares. Uplinks count as alike where not all are said. */
+/* By how much the rates ask for unequal shares. Uplinks count as equal unless all are given. */
 struct rates {
-    bool said, alike;
+    bool said, equal;
     double time;  /* T: all a child's traffic, sent one vector per unit of time and rate */
     double level; /* the share of those whose uplinks are fast enough for it */
     double sum;   /* of what the children get */
@@ -61,7 +61,7 @@ static void find_level(struct rates *rates, const struct strag_tree *tree,
             below += share > rates->level;
         }
     }
-    rates->alike = below == most || !(rates->sum > 0);
+    rates->equal = below == most || !(rates->sum > 0);
 }
 
 /* How long hosts' links are busy with all levels, the longest below any child. m equal hosts there
@@ -83,7 +83,7 @@ static double hosts_take(const struct rates *rates, const struct strag_tree *tre
     return most / hosts->rate;
 }
 
-/* Where a child gets so much that its hosts take longer than the uplinks, these may take longer,
+/* If a child gets enough that its hosts take longer than the uplinks, these may take longer,
  * until both take as long or shares are equal. */
 static void relieve_hosts(struct rates *rates, const struct strag_tree *tree,
                           const struct strag_tree_node *node, const struct strag_flex_hosts *hosts,
@@ -119,10 +119,11 @@ static struct rates find_rates(const struct strag_tree *tree, const struct strag
         sum += rate;
     }
     rates.time = least_time(node->children, sum, least);
-    rates.alike = !(most > least) || !isfinite(rates.time); /* beyond what numbers can tell apart */
-    if (!rates.alike)
+    rates.equal =
+        !(most > least) || !isfinite(rates.time); /* beyond what numbers can distinguish */
+    if (!rates.equal)
         find_level(&rates, tree, node);
-    if (!rates.alike && rates.said && hosts->rate > 0)
+    if (!rates.equal && rates.said && hosts->rate > 0)
         relieve_hosts(&rates, tree, node, hosts, 2 * (1 - 1. / node->children) / least);
     return rates;
 }
@@ -154,14 +155,14 @@ void strag_flex_shares(const struct strag_tree *tree, int node,
 {
     const struct strag_tree_node *above = &tree->nodes[node];
     int degree = above->children;
-    struct rates found = {.alike = true};
+    struct rates found = {.equal = true};
     if (hosts && degree > 2)
         found = find_rates(tree, above, hosts);
     double asked = 0;
     int64_t given = 0;
     for (int c = 0; c < degree; c++) {
         int64_t until = (int64_t)strag_scale((uint64_t)whole, (uint64_t)c + 1, (uint64_t)degree);
-        if (!found.alike && c + 1 < degree) {
+        if (!found.equal && c + 1 < degree) {
             asked += fmin(largest(&found, tree, above, above->first_child + c), found.level);
             until = (int64_t)((double)whole * (asked / found.sum));
             until = until > whole ? whole : until;
@@ -204,11 +205,11 @@ static int64_t find_whole(const struct strag_tree *tree)
     return whole;
 }
 
-bool strag_flex_alike(const struct strag_tree *tree)
+bool strag_flex_is_equal(const struct strag_tree *tree)
 {
     const struct strag_flex_hosts hosts = strag_flex_hosts(tree);
     for (int i = 0; i < tree->nnodes; i++) {
-        if (tree->nodes[i].children > 2 && !find_rates(tree, &tree->nodes[i], &hosts).alike)
+        if (tree->nodes[i].children > 2 && !find_rates(tree, &tree->nodes[i], &hosts).equal)
             return false;
     }
     return true;
@@ -216,5 +217,5 @@ bool strag_flex_alike(const struct strag_tree *tree)
 
 int64_t strag_flex_whole(const struct strag_tree *tree, bool rates)
 {
-    return !rates || strag_flex_alike(tree) ? find_whole(tree) : many_divisors;
+    return !rates || strag_flex_is_equal(tree) ? find_whole(tree) : many_divisors;
 }

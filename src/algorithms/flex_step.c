@@ -3,7 +3,7 @@
 
 enum { NONE = -1 };
 
-/* Plans whose ranks send more than so many messages together are not made: every rank sends to one
+/* Plans whose ranks together send more messages than this are not made: every rank sends to one
  * below each other child, which is no way to go about thousands of hosts on one switch. */
 static const int64_t messages_max = INT64_C(1) << 22;
 
@@ -27,10 +27,10 @@ int strag_flex_check_messages(const struct strag_problem *problem, const char *n
 {
     int64_t messages = count_messages(problem) * segments;
     if (messages > messages_max)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "%s would send %lld messages or more, all ranks together; up to %lld are "
-                          "possible",
-                          name, (long long)messages, (long long)messages_max);
+        return strag_fail(
+            err, STRAG_ERR_UNSUPPORTED,
+            "%s would send %lld messages or more, all ranks together; the limit is %lld", name,
+            (long long)messages, (long long)messages_max);
     return STRAG_OK;
 }
 

@@ -18,19 +18,19 @@ struct strag_flex_step {
 };
 
 /**
- * The step of a distance in children: as a holder the rank deals with owners so many children on,
- * as an owner with holders as many back. What is handed over goes first, and back last.
+ * The step of a distance in children: as a holder the rank deals with owners this many children on,
+ * as an owner with holders this many back. What is handed over goes first, and back last.
  *
  * @param distance  from 1 on; with those of the level's degree and more there is nothing to do
  */
 void strag_flex_step_build(const struct strag_flex_step *step, int distance);
 
-/** Does an algorithm of this name not send too many messages in so many segments, all ranks
+/** Does an algorithm of this name not send too many messages in this number of segments, all ranks
  * together? @return STRAG_OK or STRAG_ERR_UNSUPPORTED */
 int strag_flex_check_messages(const struct strag_problem *problem, const char *name, int segments,
                               struct strag_error *err);
 
-/** Are all messages of a segment looked at in no time, also if they are in few rounds? */
+/** Are all messages of a segment examined in no time, also if they are in few rounds? */
 bool strag_flex_has_few_messages(const struct strag_problem *problem);
 
 /** The most that a rank sends on all levels, in vectors. */

@@ -39,7 +39,7 @@
  *     segment 2             L    U    U'   L'
  *
  * A period lasts for as many rounds as the longest level outside of hosts has steps; levels within
- * hosts, where messages are copies in memory, fit more steps into a round where need be.
+ * hosts, in which messages are copies in memory, fit more steps into a round if need be.
  * Only with that overlap are unequal shares worth it: a child with share f of q children sends
  * 1 - f and receives (q-1) f in the reduce-scatter, the reverse in the allgather; one after the
  * other takes longer for any f but 1/q, both at the same time take 1 + (q-2) f. So this form
@@ -143,7 +143,7 @@ static int find_segments(struct prepared *prepared, const struct strag_problem *
     if (problem->blocks % blocks || segments < 1 || segments > SEGMENTS_MAX)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "flexreduce-pipelined cuts this tree's vector into 1 to %d times %d "
-                          "blocks; %d is not possible",
+                          "blocks, not %d",
                           SEGMENTS_MAX, blocks, problem->blocks);
     prepared->segments = segments;
     return STRAG_OK;
@@ -352,11 +352,11 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* ---- Rounds that are alike ---- */
+/* ---- Identical rounds ---- */
 
 /* Once all stages are busy with segments of full length every period is like the next, until the
  * first stage runs out of these. */
-static int alike(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
     const int number = round / prepared->period;
@@ -368,17 +368,17 @@ static int alike(const struct strag_problem *problem, int round)
 static int period(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
-    return alike(problem, round) > 1 ? prepared->period : 1;
+    return same_rounds(problem, round) > 1 ? prepared->period : 1;
 }
 
-/* Segments of equal length, or those that grow; NONE where no two rounds are alike. */
+/* Segments of equal length, or those that grow; NONE if no two rounds are identical. */
 static int form_of(const struct strag_problem *problem, int blocks)
 {
     const struct strag_flex *flex = problem->shared;
     const int segments = blocks / flex->blocks, levels = flex->tree->levels;
     const int doublings = find_doublings(segments, levels);
-    const int alike = segments - 2 * doublings - (2 * levels - 1);
-    return alike < 2 ? NONE : doublings > 0;
+    const int same = segments - 2 * doublings - (2 * levels - 1);
+    return same < 2 ? NONE : doublings > 0;
 }
 
 /* A segment. */
@@ -395,7 +395,7 @@ static int like(const struct strag_problem *problem, enum strag_machine machine,
     return machine == STRAG_MACHINE_TORUS ? rank : 0;
 }
 
-/* Where there is one level only, and many ranks, two messages for each of the others take longer
+/* With one level only, and many ranks, two messages for each of the others take longer
  * than some rounds. */
 static bool adds_nothing(const struct strag_problem *problem)
 {
@@ -404,10 +404,10 @@ static bool adds_nothing(const struct strag_problem *problem)
 
 static bool adds_nothing_pipelined(const struct strag_problem *problem)
 {
-    return strag_tree_is_flat(problem) && strag_uplinks_alike(problem);
+    return strag_tree_is_flat(problem) && strag_uplinks_equal(problem);
 }
 
-/* Where flexreduce-direct is looked at, that one is not slower by the model. */
+/* If flexreduce-direct is priced, that one is not slower by the model. */
 static bool takes_long_pipelined(const struct strag_problem *problem)
 {
     return problem->n > MANY_RANKS && strag_flex_has_few_messages(problem);
@@ -450,7 +450,7 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .build = build,
     .bounds = bounds,
     .like = like,
-    .alike = alike,
+    .same_rounds = same_rounds,
     .period = period,
     .unit = unit,
     .form_of = form_of,

@@ -4,7 +4,7 @@
  * straight to those who sum it up, at the same time, and the sums come straight back.
  *
  * Few rounds, and no more bytes than need be. Who owns what is FlexReduce's plan
- * (flex_plan.h); where `flexreduce` takes a round for each of the d - 1 other children of a node,
+ * (flex_plan.h); while `flexreduce` takes a round for each of the d - 1 other children of a node,
  * here they share one. Hosts of 2 and 3 ranks, 12 items; what rank 1 does, blocks given as items:
  *
  *     round   level   sends to                        receives from
@@ -65,7 +65,7 @@ enum { MANY_RANKS = 256 };
 /* Shared by all counts of segments. */
 struct shares {
     struct strag_flex *equal; /* for one segment */
-    struct strag_flex *rated; /* for more; `equal` where the uplinks are alike */
+    struct strag_flex *rated; /* for more; `equal` if the uplinks are equal */
 };
 
 struct prepared {
@@ -103,7 +103,7 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 /* Without levels and slow links it is flexreduce. */
 static bool adds_nothing(const struct strag_problem *problem)
 {
-    return strag_tree_is_flat(problem) && strag_uplinks_alike(problem);
+    return strag_tree_is_flat(problem) && strag_uplinks_equal(problem);
 }
 
 static bool takes_long(const struct strag_problem *problem)
@@ -129,25 +129,25 @@ static int share(const struct strag_problem *problem, void **out, struct strag_e
     if (!shares)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of a tree");
     int status = strag_tree_create(problem, &tree, err);
-    bool alike = status == STRAG_OK && strag_flex_alike(tree);
+    bool equal = status == STRAG_OK && strag_flex_is_equal(tree);
     if (status == STRAG_OK)
         status =
             strag_flex_create(tree, (struct strag_flex_form){false, true}, &shares->equal, err);
-    if (status == STRAG_OK && !alike)
+    if (status == STRAG_OK && !equal)
         status = strag_tree_create(problem, &tree, err);
-    if (status == STRAG_OK && !alike)
+    if (status == STRAG_OK && !equal)
         status = strag_flex_create(tree, (struct strag_flex_form){true, true}, &shares->rated, err);
     if (status != STRAG_OK) {
         unshare(shares);
         return status;
     }
-    if (alike)
+    if (equal)
         shares->rated = shares->equal;
     *out = shares;
     return STRAG_OK;
 }
 
-/* How many segments so many blocks are; 0: they are not. */
+/* How many segments this number of blocks makes; 0: none. */
 static int segments_of(const struct shares *shares, int blocks)
 {
     if (blocks == 0 || blocks == shares->equal->blocks)
@@ -163,8 +163,7 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
     if (segments == 0)
         return strag_fail(
             err, STRAG_ERR_UNSUPPORTED,
-            "flexreduce-direct cuts this tree's vector into %d blocks, or 2 to %d times %d; %d "
-            "is not possible",
+            "flexreduce-direct cuts this tree's vector into %d blocks, or 2 to %d times %d, not %d",
             shares->equal->blocks, SEGMENTS_MAX, shares->rated->blocks, problem->blocks);
     const struct strag_flex *flex = segments == 1 ? shares->equal : shares->rated;
     if (!flex->split)
@@ -271,10 +270,10 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* ---- Rounds and ranks that are alike ---- */
+/* ---- Identical rounds and equivalent ranks ---- */
 
 /* From when all stages are busy until the first one runs out. */
-static int alike(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
     const int segments = prepared->segments;
@@ -290,7 +289,7 @@ static int unit(const struct strag_problem *problem)
     return prepared->flex->blocks;
 }
 
-/* There is one form with several rounds that are alike: segments of equal length. */
+/* There is one form with several identical rounds: segments of equal length. */
 static int form_of(const struct strag_problem *problem, int blocks)
 {
     const struct shares *shares = problem->shared;
@@ -323,7 +322,7 @@ const struct strag_algorithm strag_flexreduce_direct = {
     .sent_max = sent_max,
     .build = build,
     .bounds = bounds,
-    .alike = alike,
+    .same_rounds = same_rounds,
     .unit = unit,
     .form_of = form_of,
     .like = like,

@@ -4,7 +4,7 @@
  *
  * p is the largest power of two that is not above n; n - p ranks are too many. Among the first
  * 2(n-p) ranks each even one gives its whole vector to the odd one above it and gets the result
- * back at the end; the p ranks that remain are numbered anew:
+ * back at the end; the p ranks that remain get new numbers:
  *
  *     n = 6, p = 4     rank     0   1   2   3   4   5
  *                      folds    ->  1   ->  3

@@ -252,9 +252,9 @@ static int choices(const struct strag_problem *problem, int *blocks)
     return strag_torus_choices(problem, &torus, problem->n, blocks);
 }
 
-static int alike(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round)
 {
-    return strag_ring_alike(problem->n, round);
+    return strag_ring_same_rounds(problem->n, round);
 }
 
 const struct strag_algorithm strag_hamiltonian = {
@@ -269,5 +269,5 @@ const struct strag_algorithm strag_hamiltonian = {
     .adds_nothing = strag_tree_is_one_switch,
     .claim = claim,
     .build = build,
-    .alike = alike,
+    .same_rounds = same_rounds,
 };

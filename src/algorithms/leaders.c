@@ -145,11 +145,11 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 }
 
 /* The halves of the ring. */
-static int alike(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round)
 {
     const struct hosts *hosts = problem->prepared;
     int t = round - hosts->steps;
-    return t < 0 || t >= 2 * (hosts->q - 1) ? 1 : strag_ring_alike(hosts->q, t);
+    return t < 0 || t >= 2 * (hosts->q - 1) ? 1 : strag_ring_same_rounds(hosts->q, t);
 }
 
 const struct strag_algorithm strag_leaders = {
@@ -163,5 +163,5 @@ const struct strag_algorithm strag_leaders = {
     .claim = claim,
     .sent_max = sent_max,
     .build = build,
-    .alike = alike,
+    .same_rounds = same_rounds,
 };

@@ -2,10 +2,10 @@
 /*
  * OptCC: one host's link (or a few) is slow, and the others hardly notice.
  *
- * The fast hosts, h of them, form a ring; a slow one stands beside it. The vector is cut into k
+ * The fast hosts, h of them, form a ring; a slow one stands next to it. The vector is cut into k
  * segments, a segment into sections, and each section goes through four stages:
  *
- *     1  around the ring, where every fast host adds its contribution     h - 1 hops
+ *     1  around the ring, on which every fast host adds its contribution     h - 1 hops
  *     2  up to the slow host                                              one message
  *     3  down from the slow host                                          one message
  *     4  around the ring once more, given to every fast host              h - 1 hops
@@ -75,8 +75,8 @@
  * appendices C to E. The paper's bodies have a window more; ours are as long as a trip around the
  * ring, so that no section ever waits.)
  *
- * One long file: where a section is in a window decides the plan, what is sent and which ranks are
- * alike, so that a cut would put the table above on both sides of it.
+ * One long file: where a section is in a window decides the plan, what is sent and which ranks
+ * are equivalent, so that a cut would put the table above on both sides of it.
  */
 #include "algorithms/siblings.h"
 
@@ -88,7 +88,7 @@ enum { SEGMENTS_MIN = 4, MANY_RANKS = 256 };
 struct optcc {
     struct strag_uplinks uplinks;
     int ranks_per_host;
-    int fast, slow;  /* hosts: the ring, and those beside it */
+    int fast, slow;  /* hosts: the ring, and those next to it */
     int segments;    /* k */
     int body;        /* windows in which a section goes around the ring: fast - 1 */
     int sections;    /* of a segment: tracks that no slow host is on */
@@ -575,9 +575,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* Around a ring nothing but the blocks changes. Beside it a slow host moves, and it reduces what
+/* Around a ring nothing but the blocks changes. Next to it a slow host moves, and it reduces what
  * it receives in every other segment. */
-static int alike(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round)
 {
     const struct optcc *optcc = problem->prepared;
     if (optcc->slow == 0 && optcc->ranks_per_host == 1) {
@@ -631,7 +631,7 @@ static bool takes_long(const struct strag_problem *problem)
             count.slow == 0);
 }
 
-/* Where no host is slow, hosts move on around the ring, and ranks within their host. */
+/* If no host is slow, hosts move on around the ring, and ranks within their host. */
 static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
 {
     const struct optcc *optcc = problem->prepared;
@@ -640,20 +640,20 @@ static int like(const struct strag_problem *problem, enum strag_machine machine,
 
 const struct strag_algorithm strag_optcc = {
     .name = "optcc",
-    .summary = "few slow links: they carry what only they can, beside a ring of the others",
+    .summary = "few slow links: they carry what only they can, next to a ring of the others",
     .rounds = "(k+2)(n-2)",
     .sent = "1 to 2",
     .check = check,
     .prepare = prepare,
     .release = release,
-    .adds_nothing = strag_uplinks_alike,
+    .adds_nothing = strag_uplinks_equal,
     .takes_long = takes_long,
     .choices = choices,
     .claim = claim,
     .sent_max = sent_max,
     .build = build,
     .bounds = bounds,
-    .alike = alike,
+    .same_rounds = same_rounds,
     .kind = find_kind,
     .like = like,
 };

@@ -37,7 +37,7 @@ void strag_ring_step(const struct strag_ring_place *place, int t, bool gather, i
         strag_recv_reduce(builder, round, place->previous, received, place->chunk);
 }
 
-int strag_ring_alike(int size, int round)
+int strag_ring_same_rounds(int size, int round)
 {
     int half = size - 1;
     return round < half ? half - round : 2 * half - round;
@@ -73,9 +73,9 @@ static void build(const struct strag_problem *problem, int r, struct strag_build
         strag_ring_step(&place, t % (n - 1), t >= n - 1, t, builder);
 }
 
-static int alike(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round)
 {
-    return strag_ring_alike(problem->n, round);
+    return strag_ring_same_rounds(problem->n, round);
 }
 
 const struct strag_algorithm strag_ring = {
@@ -88,5 +88,5 @@ const struct strag_algorithm strag_ring = {
     .check = check,
     .claim = claim,
     .build = build,
-    .alike = alike,
+    .same_rounds = same_rounds,
 };

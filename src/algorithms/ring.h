@@ -11,7 +11,7 @@ struct strag_ring_place {
     int at;             /* its number, in the direction of sending */
     int size;           /* of the ring */
     int next, previous; /* ranks */
-    int first, chunk;   /* the chunks begin at block `first` and have so many blocks */
+    int first, chunk;   /* the chunks begin at block `first` and have this many blocks */
 };
 
 /** The algorithm itself, for those whose rings become one. */
@@ -28,8 +28,8 @@ static inline int strag_ring_chunk(const struct strag_ring_place *place, int num
 void strag_ring_step(const struct strag_ring_place *place, int t, bool gather, int round,
                      struct strag_builder *builder);
 
-/** The `alike` of a ring of so many, reduce-scatter and allgather: the rounds to the end of its
- * half. */
-int strag_ring_alike(int size, int round);
+/** The `same_rounds` of a ring of `size` ranks, reduce-scatter and allgather: the rounds to the end
+ * of its half. */
+int strag_ring_same_rounds(int size, int round);
 
 #endif

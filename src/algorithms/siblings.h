@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchanges within a host, beside those on the network: every rank of a host leads a part of the
- * vector, collects it from its siblings before it goes out, and gives it to them when it is back.
+ * Exchanges within a host, in addition to those on the network: every rank of a host leads a part
+ * of the vector, collects it from its siblings before it goes out, and gives it to them when it is
+ * back.
  */
 #ifndef STRAG_SIBLINGS_H
 #define STRAG_SIBLINGS_H
@@ -13,7 +14,7 @@ struct strag_strided {
     int first, count, part;
 };
 
-/** What is to be exchanged in a step, of `steps`, of parts of so many blocks, from block `first`.
+/** What is to be exchanged in a step, of `steps`, of parts of `blocks` blocks, from block `first`.
  */
 static inline struct strag_strided strag_siblings_share(int first, int64_t part, int step,
                                                         int steps)
@@ -22,7 +23,7 @@ static inline struct strag_strided strag_siblings_share(int first, int64_t part,
     return (struct strag_strided){first + begin, end - begin, (int)part};
 }
 
-/** Every rank gets its part of the blocks from its siblings, and reduces it; or, where it does not
+/** Every rank gets its part of the blocks from its siblings, and reduces it; or, if it does not
  * collect, it gives its part to them. */
 static inline void strag_siblings_exchange(const struct strag_uplinks *uplinks, int rank, int round,
                                            struct strag_strided blocks, bool collect,

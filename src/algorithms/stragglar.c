@@ -45,7 +45,7 @@ enum {
     POWER_MAX = 1024,                 /* the schedule takes n^2 time and memory */
     MATCHED_MAX = STRAG_MATCHING_MAX, /* n^4 time at worst: seconds */
     COMPARED_MAX = 64,                /* up to here it takes no more than 50 ms */
-    ACTIVE_MAX = 64,                  /* chunks that are looked at in one round of the matching */
+    ACTIVE_MAX = 64,                  /* chunks that are examined in one round of the matching */
     NONE = -1,
 };
 

@@ -9,7 +9,7 @@
  * alternate between edges out of and in the matching: the nodes at even depth are EVEN, at odd
  * depth ODD, those in no tree are FREE. A tight edge between EVEN nodes of two trees is a path
  * along which one more pair can be made. One within a tree closes a circle of odd length, a
- * blossom: it is shrunk into a node of its own, which is EVEN. Where nothing is tight, values of
+ * blossom: it is shrunk into a node of its own, which is EVEN. If nothing is tight, values of
  * EVEN nodes go down and of ODD nodes up until an edge becomes tight, or an ODD blossom, whose own
  * value goes down, has to be opened. (J. Edmonds, "Maximum matching and a polyhedron with
  * 0,1-vertices"; Z. Galil, "Efficient algorithms for finding maximum matching in graphs".)
@@ -49,7 +49,7 @@ struct strag_matching {
     int32_t parent[ALL];         /* in its tree, the node at the far end of the edge upwards */
     int32_t label[ALL];          /* enum label, of the outermost */
     int32_t visited[ALL], visit; /* in which search for a common ancestor */
-    int32_t queue[NODES];        /* EVEN nodes to be looked at: each once while trees grow */
+    int32_t queue[NODES];        /* EVEN nodes to be examined: each once while trees grow */
     int head, tail;
 };
 
@@ -114,7 +114,7 @@ static void reverse(int32_t *items, int first, int end)
 }
 
 /* Where a child stands in a blossom, on the side of the circle that is an even number of edges away
- * from the base; the circle is turned round for that where needed. */
+ * from the base; the circle is turned round for that if needed. */
 static int even_position(struct strag_matching *m, int b, int child)
 {
     int32_t *children = m->children[b];

@@ -18,7 +18,7 @@
  * -s[k] would send to it in turn k: their ports are free for handing it the sums.
  *
  *     before      The same broadcast backwards in time, and mirrored (node v plays node -v): a tree
- *                 for each block, along which it is summed up; where it would go to node 0, it
+ *                 for each block, along which it is summed up; if it would go to node 0, it
  *                 stays with node -s[k]. Of m + 1 blocks, since the last one of a broadcast has no
  *                 tree of its own. At most m + q - 1 rounds.
  *     round t     after the arrival: block t goes from node -s[k] to node 0; block t - 1 and older
@@ -39,7 +39,7 @@
  * Each rank sends to one rank and receives from one in every round, blocks of 1/m. From the arrival
  * it takes (m + q)(alpha + beta/m) for a vector that takes beta on a link: with many blocks little
  * more than the vector in and out of the straggler, which is the least possible. The best m is
- * sqrt(q beta / alpha), so it depends on the vector's size; the model chooses among q 2^i. Where
+ * sqrt(q beta / alpha), so it depends on the vector's size; the model chooses among q 2^i. If
  * the straggler is early, its first blocks do not wait for the others' last ones.
  *
  * (The table R: J. L. Traeff, "(Poly)logarithmic time construction of
@@ -83,7 +83,7 @@ struct turn {
     int last; /* block */
 };
 
-/* Round i of the broadcast of so many blocks; the last round's turn is always q - 1. */
+/* Round i of the broadcast of `blocks` blocks; the last round's turn is always q - 1. */
 static struct turn turn_of(const struct schedule *schedule, int blocks, int i)
 {
     int q = schedule->q, skipped = (q - (blocks - 1) % q) % q;
@@ -401,7 +401,7 @@ static int full_rounds(const struct schedule *schedule, int round)
     return turn.offset + q - 1 < m ? at + 1 - 2 * q : 0;
 }
 
-static int alike(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round)
 {
     const struct schedule *schedule = problem->prepared;
     int cycles = full_rounds(schedule, round) / schedule->q;
@@ -435,7 +435,7 @@ const struct strag_algorithm strag_straggler_pipeline = {
     .claim = claim,
     .sent_max = sent_max,
     .build = build,
-    .alike = alike,
+    .same_rounds = same_rounds,
     .period = period,
     .unit = unit,
 };

@@ -18,11 +18,11 @@
  * Half of the vector goes to a neighbour, a quarter to the other one, an eighth three links far,
  * and in D dimensions the far ones are smaller still: that is why links are hardly shared. On a
  * host of a torus with 2D links, D parts of the vector start in different dimensions, and D others
- * are mirrored, so that all links are used at the same time. Where a list is odd, the rank left
+ * are mirrored, so that all links are used at the same time. If a list is odd, the rank left
  * over has many short messages in a round; see swing_walk.h.
  *
  * The last steps of the reduce-scatter lead the farthest, with the shortest messages, and the
- * allgather goes all that way again. Where the latency of these steps costs more than their bytes,
+ * allgather goes all that way again. If the latency of these steps costs more than their bytes,
  * it is better to stop dividing the blocks: the ranks of a list, which share a range of blocks
  * then, swap it, once, and both reduce it. (The paper has no such forms.) A ring of 8 where the
  * first two of three steps divide; what rank 0 does:
@@ -56,7 +56,7 @@
  *     sent by a rank   2(B-1)/B + (q-k)/B vectors
  *
  * The number of blocks selects the form: all steps divide, or a quarter, half or three quarters of
- * them, but none from the first list of odd size on, so that all ranges are equally long. Where the
+ * them, but none from the first list of odd size on, so that all ranges are equally long. If the
  * ports are left open on a grid, n blocks are the form with 1 port, unless they are already one of
  * these forms with all ports (bine is the same, then).
  *
@@ -226,7 +226,7 @@ static int like(const struct strag_problem *problem, enum strag_machine machine,
 
 enum { FORMS = 4, ALL_QUARTERS = 4 };
 
-/* So many quarters of the steps among hosts divide, rounded. */
+/* How many steps among hosts divide: this many quarters of them, rounded. */
 static int dividing_steps(const struct strag_problem *problem, int quarters)
 {
     struct strag_torus torus = strag_torus_of(problem);
@@ -283,8 +283,8 @@ static int refuse_blocks(const struct strag_problem *problem, struct strag_error
         length += snprintf(list + length, sizeof list - (size_t)length, "%s%d", comma, forms[f]);
     }
     return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                      "swing cuts the vector of %d ranks into %s blocks; %d is not possible",
-                      problem->n, list, problem->blocks);
+                      "swing cuts the vector of %d ranks into %s blocks, not %d", problem->n, list,
+                      problem->blocks);
 }
 
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)

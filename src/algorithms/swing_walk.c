@@ -68,7 +68,7 @@ static int mirror(const struct strag_swing *swing, int part, int dim, int coordi
     return size % 2 ? size - 1 - coordinate : (size - coordinate) % size;
 }
 
-/* How many steps among hosts there are, at most so many, before a list of odd size comes in any
+/* How many steps among hosts there are, at most this many, before a list of odd size comes in any
  * part. */
 static int even_steps(const struct strag_swing *swing, int most)
 {

@@ -32,7 +32,8 @@ double strag_slowness(const struct strag_problem *problem, const struct strag_to
 }
 
 /* A number for each node, which is 0. Most trees need none, and looking beforehand whether they do
- * would be a second reading of the whole topology. @return false: out of memory, which is noted */
+ * would be a second reading of the whole topology. @return false: out of memory, which is recorded
+ */
 static bool make_rates(const struct strag_tree *tree, struct source *source, double **rates)
 {
     if (!*rates)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The speed of a link is found anew whenever it is needed, so that counting takes no memory.
+ * The speed of a link is computed whenever it is needed, so that counting takes no memory.
  */
 #include "algorithms/uplinks.h"
 
@@ -33,7 +33,7 @@ static int check_state(const struct strag_problem *problem, struct strag_error *
                               state->slow[i].rank, problem->n, problem->n - 1);
         if (!(state->slow[i].factor >= 1) || isinf(state->slow[i].factor))
             return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "rank %d is slower by a factor of %g; at least 1 is needed",
+                              "rank %d is slower by a factor of %g; must be at least 1",
                               state->slow[i].rank, state->slow[i].factor);
     }
     return STRAG_OK;
@@ -45,7 +45,7 @@ static int host_of(const struct strag_problem *problem, int rank)
 }
 
 /* What the topology says of the link of a rank's host, or of a switch that has this host alone, or
- * 0. On a grid a host's links are all alike. */
+ * 0. On a grid a host's links are all equal. */
 static double said(const struct strag_problem *problem, int rank)
 {
     const struct strag_topology *topology = problem->topology;
@@ -70,7 +70,7 @@ int strag_uplinks_check(const struct strag_problem *problem, const char *name,
     return status;
 }
 
-bool strag_uplinks_alike(const struct strag_problem *problem)
+bool strag_uplinks_equal(const struct strag_problem *problem)
 {
     const struct strag_state *state = problem->state;
     const struct strag_topology *topology = problem->topology;

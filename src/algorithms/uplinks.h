@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The hosts' links to the network, as algorithms for slow links need them: which ranks share one,
- * and how fast it is beside the fastest.
+ * and how fast it is relative to the fastest.
  *
- * A link's rate comes from the topology (a host's uplink; where it is not said, the fastest that
+ * A link's rate comes from the topology (a host's uplink; if it is not given, the fastest that
  * is) and from the state (factors of slow hosts). It is rounded to a whole number of 1/65536 of the
  * fastest, so that whatever follows from it is exact, and the same on all ranks. A host that is at
- * most 2 % slower than the fastest counts as fast: a plan that treats them alike loses no more.
+ * most 2 % slower than the fastest counts as fast: a plan that treats both as equal loses no more.
  *
  * Where hosts have different numbers of ranks every rank counts as a host of its own, with its part
  * of the link.
@@ -54,22 +54,22 @@ struct strag_uplinks {
 int strag_uplinks_open(const struct strag_problem *problem, int ring, struct strag_uplinks *uplinks,
                        struct strag_error *err);
 
-/** Have slow hosts so many fast ones to exchange with that nobody wants to look at all of that?
+/** Have slow hosts too many fast ones to exchange with for pricing all of it quickly?
  * (`takes_long` of algorithms for slow links.) */
 bool strag_uplinks_many(const struct strag_problem *problem);
 
 /** Has every host one rank, and are their links equally fast as far as is known? */
-bool strag_uplinks_alike(const struct strag_problem *problem);
+bool strag_uplinks_equal(const struct strag_problem *problem);
 
-/** How many segments an algorithm for slow links cuts the vector into unless told how many: 16, or
- * fewer, but `least`, where their rounds (`body` for each) would be too many. */
+/** How many segments an algorithm for slow links cuts the vector into by default: 16, or
+ * fewer, but at least `least`, if their rounds (`body` for each) would be too many. */
 int strag_uplinks_segments(int least, int body);
 
 /**
  * What a `choices` function returns: the blocks that `least` segments make, twice as many, and so
  * on, ascending; or 0 alone, the algorithm's own choice, if no link is slow.
  *
- * @param blocks_of  how many blocks so many segments make
+ * @param blocks_of  how many blocks a number of segments makes
  * @param of         is handed to it
  */
 int strag_uplinks_choices(int slow, int least, int body,

@@ -49,7 +49,7 @@ enum { SEGMENTS_MIN = 2 };
 /* Of a block, for exchanges with slow ranks; and flows on a slow link. */
 enum { PIECES_MAX = 32 };
 
-/* How many slow hosts' meetings are told as numbers: 5 + 2s + s(s-1)/2 <= STRAG_KIND_MAX. */
+/* How many slow hosts' meetings are given as numbers: 5 + 2s + s(s-1)/2 <= STRAG_KIND_MAX. */
 enum { SLOW_IN_KIND = 4 };
 
 enum { HOSTS_MAX = 1 << 20 }; /* so that shares fit into 64 bits */
@@ -413,7 +413,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 }
 
 /* Without slow hosts a body's rounds differ only in how many blocks siblings exchange. */
-static int alike_to_end(const struct weighted *weighted, int round)
+static int same_to_end(const struct weighted *weighted, int round)
 {
     const int steps = weighted->body, step = round % steps;
     int end = step + 1;
@@ -423,14 +423,14 @@ static int alike_to_end(const struct weighted *weighted, int round)
     return end - step;
 }
 
-/* Bodies with all stages are alike, and so are the rounds of a body if no host is slow. */
+/* Bodies with all stages are identical, and so are the rounds of a body if no host is slow. */
 static int period(const struct strag_problem *problem, int round)
 {
     const struct weighted *weighted = problem->prepared;
     return weighted->slow == 0 || round % weighted->body ? 1 : weighted->body;
 }
 
-static int alike(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round)
 {
     const struct weighted *weighted = problem->prepared;
     int body = round / weighted->body, first = 1 + 2 * weighted->before;
@@ -438,7 +438,7 @@ static int alike(const struct strag_problem *problem, int round)
     if (is_ring(weighted))
         return bodies * weighted->body - round % weighted->body;
     if (weighted->slow == 0)
-        return alike_to_end(weighted, round);
+        return same_to_end(weighted, round);
     return round % weighted->body ? 1 : bodies;
 }
 
@@ -468,8 +468,8 @@ static int64_t local_share(const struct turn *turn, int segment)
 }
 
 /* Around the ring nothing changes, nor does it matter at which place the slow hosts begin to meet
- * the fast ones: they meet every so many, and what counts is how many, and how far one slow host's
- * meetings are from another's. */
+ * the fast ones: they meet at a fixed distance, and what counts is how many, and how far one slow
+ * host's meetings are from another's. */
 static int find_kind(const struct strag_problem *problem, int round, int64_t *kind)
 {
     const struct weighted *weighted = problem->prepared;
@@ -497,7 +497,7 @@ static int find_kind(const struct strag_problem *problem, int round, int64_t *ki
     return count;
 }
 
-/* Where no host is slow, hosts move on around the ring, and ranks within their host. */
+/* If no host is slow, hosts move on around the ring, and ranks within their host. */
 static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
 {
     const struct weighted *weighted = problem->prepared;
@@ -512,14 +512,14 @@ const struct strag_algorithm strag_weighted = {
     .check = check,
     .prepare = prepare,
     .release = release,
-    .adds_nothing = strag_uplinks_alike,
+    .adds_nothing = strag_uplinks_equal,
     .takes_long = strag_uplinks_many,
     .choices = choices,
     .claim = claim,
     .sent_max = sent_max,
     .build = build,
     .bounds = bounds,
-    .alike = alike,
+    .same_rounds = same_rounds,
     .period = period,
     .kind = find_kind,
     .like = like,

@@ -50,7 +50,7 @@ int strag_allreduce_create(int n, const struct strag_topology *topology,
                            struct strag_allreduce **allreduce, struct strag_error *err)
 {
     if (n < 1)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d, at least 1 is needed", n);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d; must be at least 1", n);
     if (topology && topology->n != n)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d, but the topology has %d ranks", n,
                           topology->n);
@@ -73,14 +73,14 @@ static int check_rank(const struct strag_allreduce *allreduce, int rank, struct 
 {
     if (rank >= 0 && rank < allreduce->problem.n)
         return STRAG_OK;
-    return strag_fail(err, STRAG_ERR_ARGUMENT, "rank %d does not exist; accepted are 0 to %d", rank,
+    return strag_fail(err, STRAG_ERR_ARGUMENT, "rank %d does not exist; must be 0 to %d", rank,
                       allreduce->problem.n - 1);
 }
 
 static int set_count(int *member, const char *name, int value, struct strag_error *err)
 {
     if (value < 0)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "%s = %d, at least 0 is needed", name, value);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%s = %d; must be at least 0", name, value);
     *member = value;
     return STRAG_OK;
 }
@@ -103,7 +103,7 @@ int strag_allreduce_set_straggler(struct strag_allreduce *allreduce, int rank, d
     if (status != STRAG_OK)
         return status;
     if (!(delay >= 0 && delay < INFINITY))
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "delay = %g s, at least 0 is needed", delay);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "delay = %g s; must be at least 0", delay);
     allreduce->record.nstragglers = rank >= 0;
     allreduce->record.straggler = (struct strag_straggler){rank, delay};
     return STRAG_OK;
@@ -116,7 +116,7 @@ int strag_allreduce_set_slow(struct strag_allreduce *allreduce, int rank, double
     if (status != STRAG_OK)
         return status;
     if (!(factor >= 1 && factor < INFINITY))
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "factor = %g, at least 1 is needed", factor);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "factor = %g; must be at least 1", factor);
     if (factor > 1 && allreduce->record.nslow == STRAG_SLOW_MAX)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "at most %d ranks can be slow",
                           STRAG_SLOW_MAX);
@@ -142,7 +142,7 @@ int strag_allreduce_set_number(struct strag_allreduce *allreduce, const char *na
                           "the model has no number '%.40s'; strag cost --help lists them", name);
     const struct strag_model_number *number = &strag_model_numbers[id];
     if (!(value >= number->least && value <= STRAG_MODEL_NUMBER_MOST))
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "%s = %g %s; accepted are %g to %g", name, value,
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%s = %g %s; must be %g to %g", name, value,
                           number->unit, number->least, STRAG_MODEL_NUMBER_MOST);
     *strag_model_at(&allreduce->model, id) = value * number->scale;
     return STRAG_OK;

@@ -46,7 +46,7 @@ int strag_layout_place(const struct strag_layout *layout, const int *host_of, in
                        struct strag_topology **topology, struct strag_error *err)
 {
     if (n < 1)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d, at least 1 is needed", n);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d; must be at least 1", n);
     struct strag_location *at = calloc((size_t)n, sizeof *at);
     if (!at)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d ranks", n);

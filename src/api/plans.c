@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strag.h: looking at a plan.
+ * strag.h: reading a plan.
  */
 #include "plan/plan.h"
 

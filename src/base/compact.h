@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 struct strag_compact {
-    uint16_t *narrow; /* where all are below 65,536 */
+    uint16_t *narrow; /* used if all are below 65,536 */
     int32_t *wide; /* else; one of the two is NULL, or both where each is the one before it, ... */
-    int32_t first, step; /* ... and so much more */
+    int32_t first, step; /* ... plus this */
 };
 
 /**

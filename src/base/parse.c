@@ -235,7 +235,7 @@ int strag_parse_real(const char *text, double low, double high, double *value,
     return STRAG_OK;
 }
 
-/* The nearest text with so many digits. @return whether it reads back as the value */
+/* The nearest text with this number of digits. @return whether it reads back as the value */
 static bool try_text(double number, double value, double scale, int digits, char text[32])
 {
     snprintf(text, 32, "%.*g", digits, number);

@@ -15,7 +15,7 @@ struct strag_progress {
     /** The next step begins. @param name  "swing", "matching"; a text that stays
      * @param index  from 0  @param steps  how many there are */
     void (*step)(void *context, const char *name, int index, int steps);
-    /** So much of the step is done. @param total  at least 1 */
+    /** Reports progress within the step. @param total  at least 1 */
     void (*part)(void *context, int64_t done, int64_t total);
     void *context;
 };

@@ -20,7 +20,7 @@
 
 /**
  * Write a message and return the status:
- * `return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d, at least 1 is needed", n);`
+ * `return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d; must be at least 1", n);`
  *
  * @param err  may be NULL
  */

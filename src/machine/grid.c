@@ -16,12 +16,12 @@ int strag_grid_check(const struct strag_grid *grid, struct strag_error *err)
     if (grid->network == STRAG_NETWORK_TREE || grid->network > STRAG_NETWORK_HAMMINGMESH)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "a grid is a torus, HyperX or HammingMesh");
     if (grid->dims < 1 || grid->dims > STRAG_DIMS_MAX)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "a grid of %d dimensions; 1 to %d are possible",
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "a grid of %d dimensions; must be 1 to %d",
                           grid->dims, STRAG_DIMS_MAX);
     for (int d = 0; d < grid->dims; d++) {
         if (grid->size[d] < 1)
-            return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "a dimension of size %d; at least 1 is needed", grid->size[d]);
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "a dimension of size %d; must be at least 1",
+                              grid->size[d]);
         positions *= grid->size[d];
         if (positions > INT32_MAX)
             return strag_fail(err, STRAG_ERR_ARGUMENT, "a grid of more than %d positions",

@@ -30,7 +30,7 @@ struct strag_grid {
     int board[STRAG_DIMS_MAX];  /* HammingMesh: the size of one board, which divides `size` */
 };
 
-/** Check the members. @return STRAG_OK, or STRAG_ERR_ARGUMENT with what is wrong */
+/** Check the members. @return STRAG_OK, or STRAG_ERR_ARGUMENT with the reason */
 int strag_grid_check(const struct strag_grid *grid, struct strag_error *err);
 
 /** The product of the sizes; at most INT32_MAX. */

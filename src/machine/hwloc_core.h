@@ -10,7 +10,7 @@
 #include "machine/layout.h"
 
 /* The nearest NUMA domain: of those that contain the processors, the one with the fewest; of equal
- * ones (HBM beside DRAM) the first. */
+ * ones (HBM next to DRAM) the first. */
 static inline int strag_hwloc_numa(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {
     int nearest = -1, fewest = 0;

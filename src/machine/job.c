@@ -169,7 +169,7 @@ static int find_hosts(const struct strag_layout *layout, const struct hosts *hos
     free(sorted);
     free(taken);
     describe(&missing, "these hosts of the job are not in it: ", why);
-    describe(&doubled, "these hosts of the job cannot be told apart there: ", why);
+    describe(&doubled, "these hosts of the job cannot be distinguished there: ", why);
     return missing.count + doubled.count > 0 ? STRAG_ERR_ARGUMENT : status;
 }
 

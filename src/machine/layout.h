@@ -47,7 +47,7 @@ struct strag_layout {
 bool strag_layout_is_flat(const struct strag_layout *layout);
 
 /*
- * Readers. They return STRAG_OK, STRAG_ERR_ARGUMENT with what is wrong, STRAG_ERR_IO (the file) or
+ * Readers. They return STRAG_OK, STRAG_ERR_ARGUMENT with the reason, STRAG_ERR_IO (the file) or
  * STRAG_ERR_MEMORY; the layout is the caller's to free, and untouched on failure.
  */
 

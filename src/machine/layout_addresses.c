@@ -42,7 +42,7 @@ static size_t host_begin(const struct strag_address *address)
 /* ---- Trees ---- */
 
 /*
- * The switch of that name, which is added if it is not there. Where several switches lead to a
+ * The switch of that name, which is added if it is not there. If several switches lead to a
  * host, Slurm puts all of them into one name, "s[4-7]".
  *
  * @param[in,out] parent  on return the switch found

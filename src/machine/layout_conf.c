@@ -154,7 +154,7 @@ static int check_kind(struct conf *conf, const struct values *values, enum key *
     if (given != 1)
         return fail_line(conf, "a line needs one of SwitchName, BlockName and RingName");
     if (conf->records.what && conf->records.what != what[*kind])
-        return fail_line(conf, "a %s beside a %s; a file describes one kind", what[*kind],
+        return fail_line(conf, "a %s next to a %s; a file describes one kind", what[*kind],
                          conf->records.what);
     conf->records.what = what[*kind];
     if (*kind != KEY_SWITCH_NAME && values->of[KEY_SWITCHES])
@@ -209,7 +209,7 @@ static int read_line(struct conf *conf, char *text)
     const char *sizes = values.of[KEY_BLOCK_SIZES];
     for (int key = 0; key < KEYS; key++) {
         if (sizes && key != KEY_BLOCK_SIZES && values.of[key])
-            return fail_line(conf, "%s beside BlockSizes, which needs a line of its own",
+            return fail_line(conf, "%s next to BlockSizes, which needs a line of its own",
                              key_name[key]);
     }
     return sizes ? read_sizes(conf, sizes) : add_record(conf, &values);

@@ -112,7 +112,7 @@ int strag_draft_switch(struct strag_draft *draft, const char *name, int line, in
 
 /* ---- Trees ---- */
 
-/* One root: where there are several, or hosts without a switch, a new one joins them. */
+/* One root: if there are several, or hosts without a switch, a new one joins them. */
 static int join_roots(struct strag_draft *draft)
 {
     struct strag_layout *layout = draft->layout;

@@ -178,7 +178,7 @@ static int check_locations(const struct strag_layout *layout,
                            const struct strag_location *locations, int n, struct strag_error *err)
 {
     if (n < 1)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d ranks; at least 1 is needed", n);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d ranks; must be at least 1", n);
     for (int i = 0; i < n; i++) {
         if (locations[i].host < 0 || locations[i].host >= layout->nhosts)
             return strag_fail(err, STRAG_ERR_ARGUMENT,
@@ -286,9 +286,8 @@ static int count_ranks(const struct strag_layout *layout, const struct choice *c
     if (room == 0)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "the layout has no hosts");
     if (room > INT32_MAX && *n == 0)
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "the layout has %lld ranks; at most %d are possible", (long long)room,
-                          INT32_MAX);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "the layout has %lld ranks; must be at most %d",
+                          (long long)room, INT32_MAX);
     if (*n > room)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "%d ranks do not fit: %d hosts have room for %lld", *n, choice->count,

@@ -132,7 +132,7 @@ static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
     int size;
     int status = strag_yaml_integer(yaml, node, &size);
     if (status == STRAG_OK && size == 0)
-        return strag_yaml_fail(yaml, node, "a block size of 0; at least 1 is needed");
+        return strag_yaml_fail(yaml, node, "a block size of 0; must be at least 1");
     return status == STRAG_OK
                ? strag_block_sizes_add(&yaml->source, strag_yaml_line(node), target, size)
                : status;

@@ -11,7 +11,7 @@
 /* A rank whose host's links to the network are `factor` times slower, all of them. */
 struct strag_slow {
     int rank;
-    double factor; /* at least 1; where a host is named twice, the larger one */
+    double factor; /* at least 1; the larger one if a host is named twice */
 };
 
 /* A rank that arrives `delay` seconds after the others. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double long_delay = 1; /* seconds, where none is given */
+static const double long_delay = 1; /* seconds, if none is given */
 
 enum { FACTOR_MAX = 1000, RANK_MAX = INT_MAX - 1 };
 

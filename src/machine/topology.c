@@ -351,8 +351,8 @@ int strag_topology_flat(int n, int ranks_per_host, struct strag_topology **topol
                         struct strag_error *err)
 {
     if (n < 1 || ranks_per_host < 1)
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "%d ranks, %d per host; at least 1 of each is needed", n, ranks_per_host);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d ranks, %d per host; both must be at least 1",
+                          n, ranks_per_host);
     int hosts = n / ranks_per_host + (n % ranks_per_host != 0);
     size_t nnodes = 1 + (size_t)hosts + (size_t)n;
     struct strag_node *nodes = calloc(nnodes, sizeof *nodes);

@@ -2,7 +2,7 @@
 /*
  * The topology: a job's ranks as a tree, and the network of its hosts.
  *
- * Leaves are the ranks. Above them are caches, NUMA domains and packages, where they are known and
+ * Leaves are the ranks. Above them are caches, NUMA domains and packages, if they are known and
  * distinguish ranks, then hosts, switches, and one root, the network:
  *
  *     network ─┬─ switch ─┬─ host ─┬─ package ─┬─ rank 0
@@ -99,13 +99,13 @@ struct strag_topology {
  * @param nnodes  how many
  * @param n       ranks: every one from 0 to n - 1 is the rank of one leaf
  * @param[out] topology  the caller's to free with strag_topology_free; untouched on failure
- * @return STRAG_OK, STRAG_ERR_ARGUMENT with what is wrong with the nodes, or STRAG_ERR_MEMORY
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT with the reason, or STRAG_ERR_MEMORY
  */
 int strag_topology_create(const struct strag_grid *grid, const struct strag_node *nodes, int nnodes,
                           int n, struct strag_topology **topology, struct strag_error *err);
 
 /**
- * The topology of some of the ranks, numbered anew.
+ * The topology of some of the ranks, with new numbers.
  *
  * @param rank_of  [n]: rank i of the part is rank rank_of[i] of the whole; none is there twice
  * @param[out] part  as `topology` of strag_topology_create

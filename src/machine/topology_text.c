@@ -49,7 +49,7 @@ static void write_grid(const struct strag_grid *grid, FILE *stream, int indent)
 }
 
 /* Does the node belong to the entry of the leaf before it? */
-static bool is_alike(const struct strag_node *leaf, const struct strag_node *node)
+static bool is_same(const struct strag_node *leaf, const struct strag_node *node)
 {
     return leaf->level == STRAG_LEVEL_RANK && node->level == STRAG_LEVEL_RANK &&
            leaf->parent == node->parent && leaf->uplink == node->uplink;
@@ -70,7 +70,7 @@ static void write_ranks(const struct strag_node *leaves, int count, FILE *stream
     putc('"', stream);
 }
 
-static void write_node(const struct strag_node *node, int alike, FILE *stream, int indent)
+static void write_node(const struct strag_node *node, int identical, FILE *stream, int indent)
 {
     char text[32];
     fprintf(stream, "%*s- {level: %s", indent, "", levels[node->level]);
@@ -85,7 +85,7 @@ static void write_node(const struct strag_node *node, int alike, FILE *stream, i
     if (node->uplink > 0)
         fprintf(stream, ", uplink: %s", strag_real_text(node->uplink, gbit, text));
     if (node->level == STRAG_LEVEL_RANK)
-        write_ranks(node, alike, stream);
+        write_ranks(node, identical, stream);
     fputs("}\n", stream);
 }
 
@@ -98,7 +98,7 @@ void strag_topology_write(const struct strag_topology *topology, FILE *stream, i
     for (int i = 0, next; i < topology->nnodes; i = next) {
         const struct strag_node *node = &topology->nodes[i];
         next = i + 1;
-        while (next < topology->nnodes && is_alike(node, &topology->nodes[next]))
+        while (next < topology->nnodes && is_same(node, &topology->nodes[next]))
             next++;
         write_node(node, next - i, stream, indent + 2);
     }

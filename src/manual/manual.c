@@ -7,131 +7,133 @@
 
 const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
     [STRAG_SET_PRIORITY] = {STRAG_PREFIX "priority", "0", STRAG_INTEGER, 6, false,
-                            "Priority of coll/strag. It is used where it is above 0 and the "
-                            "highest. Default 0: installed, but not used, unless --mca coll names "
-                            "strag, which makes it 90"},
+                            "Priority of coll/strag, which is used if this is above 0 and "
+                            "above the priorities of other components. The default 0 means "
+                            "installed, but not used; --mca coll strag makes it 90"},
     [STRAG_SET_ENABLE] = {STRAG_PREFIX "enable", "true", STRAG_SWITCH, 4, false,
                           "Whether coll/strag may be used at all"},
     [STRAG_SET_ALGORITHM] = {STRAG_PREFIX "algorithm", "auto", STRAG_TEXT, 4, true,
-                             "The algorithm: auto, which leaves vectors below "
-                             "coll_strag_minimum_size to the previous component; previous, which "
-                             "leaves all to it; or one for all sizes"},
+                             "The algorithm: auto (the fastest by the model for each size; shorter "
+                             "vectors than coll_strag_minimum_size are left to the previous "
+                             "component), previous (the previous component runs all calls), or "
+                             "one algorithm for all sizes"},
     [STRAG_SET_MINIMUM_SIZE] = {STRAG_PREFIX "minimum_size", "auto", STRAG_TEXT, 5, false,
-                                "auto (coll_strag_algorithm) hands shorter vectors to the "
-                                "previous component; in bytes (K, M, G allowed). auto here: 8K; "
-                                "64K between hosts as long as nothing says what a message takes "
-                                "there; 0 if all ranks share memory. All ranks use rank 0's "
-                                "value"},
+                                "Bytes (K, M, G allowed). With coll_strag_algorithm=auto the "
+                                "previous component runs shorter vectors. auto: 0 if all ranks "
+                                "share memory; between hosts 64K until the time of a message is "
+                                "known, then 8K. All ranks use rank 0's value"},
     [STRAG_SET_RULES] = {STRAG_PREFIX "rules", "", STRAG_TEXT, 4, false,
-                         "A file with rules that say which algorithm runs for which size "
-                         "(strag-tune writes such files). All ranks use the file that a "
-                         "communicator's rank 0 finds"},
+                         "A file that sets the algorithm for each size; strag-tune writes such "
+                         "files. All ranks use the file that the communicator's rank 0 reads"},
     [STRAG_SET_PLAN] = {STRAG_PREFIX "plan", "", STRAG_TEXT, 4, true,
-                        "A plan from a file, FILE or FILE:FROM-TO for vectors of so many bytes "
-                        "(K, M, G allowed): it runs on communicators of as many ranks as it is "
-                        "for, if rank 0 can prove it, and goes before coll_strag_rules and "
-                        "coll_strag_algorithm. strag plan --format json writes such files. All "
-                        "ranks use the file that a communicator's rank 0 finds"},
+                        "A plan from a file: FILE, or FILE:FROM-TO for vectors of FROM to TO "
+                        "bytes (K, M, G allowed). It runs on communicators that have the plan's "
+                        "number of ranks, if rank 0 can prove it, and takes precedence over "
+                        "coll_strag_rules and coll_strag_algorithm. strag plan --format json "
+                        "writes such files. All ranks use the file that the communicator's rank "
+                        "0 reads"},
     [STRAG_SET_LEARN] = {STRAG_PREFIX "learn", "true", STRAG_SWITCH, 4, false,
-                         "Between hosts: find out from the first calls how fast the network is, "
-                         "and by experiments whether another algorithm is faster than the one "
-                         "that is modelled to be the fastest. Without it, and where "
-                         "coll_strag_reproducible is not no, the cost model's numbers are those "
-                         "that were set"},
+                         "Between hosts: measure from the first calls how fast the network is, "
+                         "and by experiments whether another algorithm is faster than the "
+                         "model's choice. If this is false, or coll_strag_reproducible is not "
+                         "no, the cost model keeps the numbers that were set"},
     [STRAG_SET_REPRODUCIBLE] =
         {STRAG_PREFIX "reproducible", "no", STRAG_TEXT, 4, false,
-         "Whether every run has the same bits. no (or 0): what is measured "
-         "while a job runs may change a plan, and with it the bits. mapping: "
-         "the same bits wherever the same ranks are on the same hosts: the "
-         "topology and the parameters decide, and nothing that is measured. "
-         "ranks (or 1): wherever the ranks are: their number, the vector and "
-         "the parameters decide. All ranks use rank 0's value"},
+         "Whether results have the same bits in every run. no (or 0): "
+         "measurements during a job may change a plan, and with it the bits. "
+         "mapping: the same bits in every run of the same ranks on the same "
+         "hosts; the topology and the parameters decide, and no measurement. "
+         "ranks (or 1): the same bits on any hosts; the number of ranks, the "
+         "vector and the parameters decide. All ranks use rank 0's value"},
     [STRAG_SET_VERBOSE] = {STRAG_PREFIX "verbose", "0", STRAG_INTEGER, 4, false,
-                           "From 1 on: log which algorithm runs and why, once per communicator, "
-                           "size class and outcome (so does coll_base_verbose from 10 on)"},
+                           "1: log which algorithm runs and why, once per communicator, size class "
+                           "and outcome; 2: also the topology and the model's numbers. "
+                           "coll_base_verbose of 10 and more does the same"},
     [STRAG_SET_REPORT] = {STRAG_PREFIX "report", "0", STRAG_TEXT, 4, true,
-                          "1: report at the end of each communicator what its allreduces took, "
-                          "what ran them, which rank was last and what that cost, also where strag "
-                          "does not run them; a file's name with a dot or a slash, such as "
-                          "report.json: the same as JSON; 0: no report. All ranks use rank 0's "
-                          "value"},
+                          "1: report at the end of each communicator how long its allreduces took, "
+                          "what ran them, which rank was last and what that cost, also if other "
+                          "components ran them; a file name with a dot or a slash, such as "
+                          "report.json: write the same as JSON; 0: no report. All ranks use rank "
+                          "0's value"},
     [STRAG_SET_TRACE] = {STRAG_PREFIX "trace", "", STRAG_TEXT, 4, false,
                          "A file to write: the last calls of the job's largest communicator, with "
                          "all messages of each rank, as Chrome trace JSON (for ui.perfetto.dev). "
-                         "With %c in its name one file for each communicator; its name takes the "
-                         "place of %c. All ranks use rank 0's value"},
+                         "With %c in the name, each communicator has a file of its own, and %c "
+                         "stands for its name. All ranks use rank 0's value"},
     [STRAG_SET_SAVE] = {STRAG_PREFIX "save", "", STRAG_TEXT, 4, false,
                         "A file to write: what rank 0 of the job chose for its largest "
-                        "communicator so far, and all that the choice rests on, for strag explain "
-                        "--saved FILE. With %c in its name one file for each communicator; its "
-                        "name takes the place of %c"},
+                        "communicator so far, and everything that the choice depends on, for "
+                        "strag explain --saved FILE. With %c in the name, each communicator has "
+                        "a file of its own, and %c stands for its name"},
     [STRAG_SET_SHARED_MEMORY] = {STRAG_PREFIX "shared_memory", "auto", STRAG_TEXT, 5, false,
-                                 "Whether messages within a host go through memory that its ranks "
-                                 "share: 0 never, 1 with a warning where that is not possible, "
-                                 "auto without one, but not where all goes over UCX. All ranks "
-                                 "use rank 0's value"},
-    [STRAG_SET_SHARED_MEMORY_SIZE] = {STRAG_PREFIX "shared_memory_size", "256M", STRAG_TEXT, 6,
-                                      false,
-                                      "Bytes of addresses (K, M, G allowed) that a process may "
-                                      "use for the memory of all ranks of its host, whatever the "
-                                      "number of communicators. An eighth may be touched. Less "
-                                      "where the limits of the process or its cgroup are low"},
+                                 "Whether messages within a host go through shared memory. 0: "
+                                 "never; 1: yes, with a warning if that fails; auto: yes, without "
+                                 "a warning, unless messages go over UCX. All ranks use rank 0's "
+                                 "value"},
+    [STRAG_SET_SHARED_MEMORY_SIZE] =
+        {STRAG_PREFIX "shared_memory_size", "256M", STRAG_TEXT, 6, false,
+         "Bytes of address space (K, M, G allowed) that a process may "
+         "use for the shared memory of its host, for all communicators "
+         "together. At most an eighth is touched. strag uses less if "
+         "the limits of the process or its cgroup are low"},
     [STRAG_SET_SEGMENT_SIZE] = {STRAG_PREFIX "segment_size", "auto", STRAG_TEXT, 5, false,
-                                "Long messages are cut into segments of so many bytes (K, M, G "
-                                "allowed), so that one travels while another is reduced. auto: 1M "
-                                "within a host, between hosts what btl/tcp sends eagerly, or "
-                                "256K. A call needs up to ten segments of temporary space. All "
-                                "ranks use rank 0's value"},
-    [STRAG_SET_TRANSPORT] = {STRAG_PREFIX "transport", "auto", STRAG_TEXT, 5, true,
-                             "What messages go over: pml (Open MPI's point-to-point layer), ucp "
-                             "(UCX, by a worker of our own; where that is not possible, pml; not "
-                             "accepted by a component that was built without UCX), or auto: ucp "
-                             "where there may be buffers in a CUDA device's memory and UCX takes "
-                             "them, else pml. UCX_TLS and other variables of UCX hold. All ranks "
-                             "use rank 0's value"},
+                                "Bytes (K, M, G allowed) of the segments into which long messages "
+                                "are cut, so that one travels while another is reduced. auto: 1M "
+                                "within a host; between hosts btl/tcp's eager limit, or 256K on "
+                                "other networks. A call needs up to ten segments of temporary "
+                                "space. All ranks use rank 0's value"},
+    [STRAG_SET_TRANSPORT] =
+        {STRAG_PREFIX "transport", "auto", STRAG_TEXT, 5, true,
+         "The transport of messages: pml (Open MPI's point-to-point layer), ucp "
+         "(UCX, through a worker of strag; pml if UCX cannot be used; needs a "
+         "component built with UCX), or auto: ucp if buffers may be in a CUDA "
+         "device's memory and UCX supports that, else pml. UCX_TLS and other "
+         "variables of UCX apply. All ranks use rank 0's value"},
     [STRAG_SET_DEVICE_BUFFERS] = {STRAG_PREFIX "device_buffers", "auto", STRAG_TEXT, 5, false,
-                                  "Whether buffers may be in a CUDA device's memory: auto (where "
-                                  "the system has an NVIDIA driver), yes (wherever a libcuda.so.1 "
-                                  "is loaded), or no: the program passes none, and they are not "
-                                  "looked for"},
+                                  "Whether buffers may be in a CUDA device's memory: auto (if the "
+                                  "system has an NVIDIA driver), yes (if a libcuda.so.1 is "
+                                  "loaded), or no (the program passes none, and strag does not "
+                                  "check)"},
     [STRAG_SET_LAYOUT] = {STRAG_PREFIX "layout", "", STRAG_TEXT, 4, false,
-                          "A file that says how the hosts are joined: Slurm's topology.conf or "
-                          "topology.yaml, or a coordinates file. All ranks use the file that a "
-                          "communicator's rank 0 finds. names:r{rack}n{}: groups by the hosts' "
-                          "names; names:xname those of Slingshot"},
+                          "A file that describes how the hosts are joined: Slurm's topology.conf "
+                          "or topology.yaml, or a coordinates file. Or a pattern of host names "
+                          "that tells their groups: names:r{rack}n{}, or names:xname for "
+                          "Slingshot's. All ranks use the file that the communicator's rank 0 "
+                          "reads"},
     [STRAG_SET_TORUS] = {STRAG_PREFIX "torus", "", STRAG_TEXT, 4, false,
-                         "The hosts are a torus of these sizes, such as 8x8x4, and in the order "
-                         "of their lowest ranks they fill it, the first dimension fastest; "
-                         "mesh:8x8 and hyperx:8x8 are understood too. coll_strag_layout goes "
-                         "before it"},
+                         "Sizes of the torus that the job's hosts fill, such as 8x8x4; also "
+                         "mesh:8x8 and hyperx:8x8. Hosts are in the order of their lowest ranks, "
+                         "and the first dimension varies fastest. coll_strag_layout takes "
+                         "precedence"},
     [STRAG_SET_PORTS] = {STRAG_PREFIX "ports", "auto", STRAG_TEXT, 5, true,
-                         "How many links of a torus a host drives at the same time: 1, two for "
-                         "each dimension, or auto, what is best for an algorithm"},
+                         "How many links of a torus a host drives at the same time: from 1 to two "
+                         "for each dimension; auto: the best number for each size"},
     [STRAG_SET_STRAGGLER] = {STRAG_PREFIX "straggler", "auto", STRAG_TEXT, 4, true,
-                             "A rank of MPI_COMM_WORLD that comes late to most calls, and perhaps "
-                             "by how much: RANK[:MICROSECONDS]. auto: find out whether there is "
-                             "one, or another one in each call, and go ahead without it where "
-                             "that helps; dynamic: find out in each call who comes last; none: "
-                             "wait for all"},
+                             "The rank of MPI_COMM_WORLD that arrives late at most calls, and "
+                             "optionally its delay: RANK[:MICROSECONDS]. auto: detect whether "
+                             "there is one, or another one in each call, and go ahead without it "
+                             "if that saves time; dynamic: detect in each call who arrives last; "
+                             "none: wait for all ranks"},
     [STRAG_SET_SLOWDOWN] = {STRAG_PREFIX "slowdown", "auto", STRAG_TEXT, 4, true,
-                            "Whose links are slower than the others': WHO:FACTOR between commas, "
-                            "WHO a host or a rank of MPI_COMM_WORLD; none; or auto: found out "
-                            "while the job runs"},
+                            "Hosts whose links are slower than others: a list of WHO:FACTOR, "
+                            "separated by commas, WHO a host or a rank of MPI_COMM_WORLD; none; "
+                            "or auto: detect them while the job runs"},
     [STRAG_SET_WINDOW] = {STRAG_PREFIX "window", "0", STRAG_INTEGER, 5, false,
-                          "So many calls are looked at together to find a straggler, 2 to 4096; "
-                          "0: 100, or half the number of ranks, fewer at first"},
+                          "Calls in a window of the watch for stragglers and slow links, 1 to 8, "
+                          "without pauses between windows; 0: 2, then 4, then 8 calls, with "
+                          "pauses so that watching takes at most 1/500 of the time in calls"},
     [STRAG_SET_WATCH_SIZE] = {STRAG_PREFIX "watch_size", "64K", STRAG_TEXT, 5, false,
-                              "Calls of so many bytes and more are watched to find a straggler "
-                              "(K, M, G allowed). All ranks use rank 0's value"},
+                              "Bytes (K, M, G allowed) from which on calls are watched for "
+                              "stragglers. All ranks use rank 0's value"},
     [STRAG_SET_STUCK] = {STRAG_PREFIX "stuck", "30", STRAG_INTEGER, 4, false,
-                         "Seconds after which one rank says on standard error that an allreduce "
-                         "waits, and for which ranks; again after twice as many, and so on. 0: "
-                         "never"},
+                         "Seconds after which one rank reports on standard error that an "
+                         "allreduce waits, and for which ranks; again after twice, four times as "
+                         "many, and so on. 0: never"},
     [STRAG_SET_MODEL] = {STRAG_PREFIX "model", "", STRAG_TEXT, 4, false,
-                         "A file with the numbers of the cost model for each kind of machine "
-                         "(strag-tune --model writes such files); the parameters of these numbers "
-                         "go before it. All ranks use the file that a communicator's rank 0 "
-                         "finds"},
+                         "A file with the numbers of the cost model for each kind of machine; "
+                         "strag-tune --model writes such files. Parameters such as "
+                         "coll_strag_alpha take precedence. All ranks use the file that the "
+                         "communicator's rank 0 reads"},
 #define NUMBER(WITH, ID, member, name, unit, least, what, standard)                                \
     [STRAG_SET_NUMBERS + STRAG_MODEL_##ID] = {STRAG_PREFIX #member,                                \
                                               "",                                                  \
@@ -139,7 +141,7 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                                               6,                                                   \
                                               false,                                               \
                                               "Cost model: " what                                  \
-                                              ". Empty: what suits the kind of network, or of "    \
+                                              ". Empty: a default for the kind of network or "     \
                                               "memory"},
     STRAG_MODEL_NUMBERS_LIST(NUMBER, )
 #undef NUMBER
@@ -174,71 +176,80 @@ const struct strag_variable strag_variables[STRAG_VARIABLES] = {
                                 "starts of persistent allreduces of this process "
                                 "that coll/strag has run"},
     [STRAG_COUNT_SETUPS_ASKED] = {STRAG_PREFIX "setups_asked",
-                                  "communicators whose ranks have told rank 0 where they are"},
+                                  "communicators whose ranks have sent rank 0 their locations"},
     [STRAG_COUNT_SETUPS_DERIVED] = {STRAG_PREFIX "setups_derived",
-                                    "communicators that were set up from what "
-                                    "another one's ranks had told"},
+                                    "communicators that were set up from the "
+                                    "locations of another one's ranks"},
     [STRAG_COUNT_SETUPS_INHERITED] = {STRAG_PREFIX "setups_inherited",
-                                      "dups that were set up as their parents are"},
+                                      "dups that were set up like their parents"},
     [STRAG_SAY_LATE_RANK] = {STRAG_PREFIX "late_rank",
-                             "The rank of the communicator that is late now; -1: none"},
-    [STRAG_SAY_LATE_DELAY] = {STRAG_PREFIX "late_delay", "Seconds that it is late by; 0: none is"},
+                             "The communicator's straggler now, a rank; -1: none"},
+    [STRAG_SAY_LATE_DELAY] = {STRAG_PREFIX "late_delay",
+                              "The straggler's delay, in seconds; 0: none"},
     [STRAG_SAY_LATE_MOST] = {STRAG_PREFIX "late_most",
-                             "The one that was last most often, so far; -1: none ever was"},
+                             "The rank that was last most often so far; -1: none was"},
     [STRAG_SAY_LATE_SHARE] = {STRAG_PREFIX "late_share",
-                              "In which share of the calls that were looked at closely it was"},
+                              "The share of the sampled calls in which late_most was last"},
     [STRAG_SAY_LATE_MEDIAN] = {STRAG_PREFIX "late_median",
-                               "Seconds that it was late by, in the median of these calls"},
+                               "The median delay of late_most in these calls, in seconds"},
     [STRAG_SAY_LATE_SWITCHES] = {STRAG_PREFIX "late_switches",
-                                 "How often another rank, or none, was found to be late"},
+                                 "How often the straggler has changed"},
     [STRAG_SAY_LATE_SAVED] = {STRAG_PREFIX "late_saved",
-                              "Seconds that going ahead without stragglers has "
-                              "saved, as modelled; below 0: lost"},
+                              "Seconds saved by going ahead without stragglers, "
+                              "as modelled; negative: lost"},
     [STRAG_SAY_LATE_WAITED] = {STRAG_PREFIX "late_waited",
-                               "Seconds for which all other ranks were there before the last one, "
-                               "in the calls that were looked at closely, as measured"},
+                               "Seconds for which all other ranks waited for the last one, in the "
+                               "sampled calls, as measured"},
     [STRAG_SAY_LAST_CALLS] = {STRAG_PREFIX "last_calls",
-                              "Calls in which it was found out who is there, as far "
-                              "as windows have ended"},
+                              "Calls that determined who had arrived, in windows "
+                              "that have ended"},
     [STRAG_SAY_LAST_AHEAD] = {STRAG_PREFIX "last_ahead",
-                              "... and that the others began without whoever came last"},
+                              "Of these, calls that began without the last rank"},
     [STRAG_SAY_LAST_SAVED] = {STRAG_PREFIX "last_saved",
-                              "Seconds that this has saved, as measured where it "
-                              "was; below 0: lost"},
+                              "Seconds that this has saved, as measured; "
+                              "negative: lost"},
     [STRAG_SAY_SLOW_RANK] = {STRAG_PREFIX "slow_rank",
-                             "A rank on the host with the slowest link now; -1: none is slow"},
+                             "A rank on the host whose link is slowest now; -1: none is slow"},
     [STRAG_SAY_SLOW_FACTOR] = {STRAG_PREFIX "slow_factor",
-                               "How many times slower than others that link is; 1: none is"},
+                               "How many times slower than others that link is; 1: none is slow"},
     [STRAG_SAY_SLOW_PROBES] = {STRAG_PREFIX "slow_probes",
                                "How often the links of all hosts were probed"},
     [STRAG_SAY_MODEL_ERROR] = {STRAG_PREFIX "model_error",
-                               "How far calls are from what they are modelled to "
-                               "take, relative; below 0: not known"},
+                               "Relative difference between measured and "
+                               "modelled times of calls; negative: unknown"},
 };
 
 const char strag_verbose_prefix[] = "coll:strag: COMMUNICATOR (cid ID, N ranks): ";
 
 const struct strag_verbose_line strag_verbose_lines[] = {
     {1, "allreduce of LOW .. HIGH bytes: ALGORITHM (WHY)",
-     "What runs calls of these sizes, and why: chosen by the model (auto: what it is modelled to "
-     "take, and which other one comes next), by a rule, or pinned; or \"previous component\" and "
-     "why the call is left to it. Once for each power of two and outcome"},
-    {1, "within hosts: CARRIER", "What messages within a host go through"},
+     "What runs calls of these sizes, and why: chosen by the model (auto: its modelled time, and "
+     "the next best algorithm), by a rule, or pinned; or \"previous component\", and why the "
+     "call is delegated to it. Once for each power of two and outcome"},
+    {1, "within hosts: CARRIER", "The transport of messages within a host"},
     {1, "no shared memory: WHY", "Which rank cannot share memory, and what it lacks"},
-    {1, "transport: CARRIER", "What messages between hosts go over: pml or ucp"},
+    {1, "transport: CARRIER", "The transport of messages between hosts: pml or ucp"},
     {1, "not used: WHY", "Why this communicator stays with the previous component"},
-    {1, "set up as its parent", "A dup: nothing had to be found out"},
+    {1, "set up as its parent", "A dup, which uses its parent's topology and choices"},
     {1, "set up from what is known of its ranks",
-     "Another communicator's ranks have said where they are"},
+     "The ranks' locations were known from another communicator"},
     {1, "FILE: ALGORITHM is proved, N operations of N ranks",
-     "A plan from a file (coll_strag_plan, or a rule's) that will run here"},
-    {1, "FILE is for N ranks, and not used", "A plan from a file, for other communicators"},
-    {1, "no rank is late", "What the watch for stragglers found in its last window"},
+     "A plan from a file (coll_strag_plan, or a rule) that will run here"},
+    {1, "FILE is not used: it is for N ranks", "A plan from a file, for other communicators"},
+    {1, "no rank is late", "The last window of calls had no straggler"},
     {1, "rank RANK is late by TIME: WHAT",
-     "The straggler, and whether the others go ahead without it"},
-    {1, "slow links: HOSTS", "Hosts whose links are slower, each with its factor; or none"},
+     "The straggler, and whether the other ranks go ahead without it"},
+    {1, "slow links: HOSTS", "The hosts whose links are slower, each with its factor; or none"},
+    {1, "another rank is late in each call: the others go ahead after TIME and TIME per MiB",
+     "The dynamic mode begins: calls wait this long for the last rank"},
+    {1, "all ranks are waited for again", "The dynamic mode has ended"},
+    {1, "model fitted to COUNT kinds of calls: NUMBERS, error SHARE (before: SHARE)",
+     "The network's latency and bandwidth, from the times of calls"},
+    {1,
+     "experiment with BYTES bytes: ALGORITHM takes RATIO of the time of ALGORITHM: ALGORITHM runs",
+     "Another algorithm was compared with the model's choice, and which of them runs from now on"},
     {1, "saved in FILE", "coll_strag_save has written the file"},
     {2, "topology: HOSTS", "The communicator's hosts and switches as strag sees them"},
-    {2, "model: NUMBERS", "The cost model's numbers, and where each of them is from"},
+    {2, "model: NUMBERS", "The cost model's numbers, and the source of each"},
     {0, NULL, NULL},
 };

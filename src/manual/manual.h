@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What users are told of the component: its parameters, its info keys, its performance variables
+ * The component's reference for users: its parameters, its info keys, its performance variables
  * and its verbose lines. One table of each: the component registers from them, `strag params` and
  * coll_strag(7) show them. Adding a parameter is adding its number and its row.
  */
@@ -75,7 +75,7 @@ enum { STRAG_HELP_MAX = 2048 };
 /** A parameter's help text, with what it accepts, and whether it is an info key. @return text */
 const char *strag_parameter_help(enum strag_parameter_id id, char text[STRAG_HELP_MAX]);
 
-/* MPI_T performance variables: counters of a process, and then what is known of a communicator. */
+/* MPI_T performance variables: counters of a process, and then properties of a communicator. */
 enum strag_variable_id {
     STRAG_COUNT_CALLS,
     STRAG_COUNT_DELEGATED,

@@ -32,14 +32,14 @@ struct strag_lower_bound {
 /**
  * The bounds for the hosts of a problem, from their links as the model has them: on a grid all
  * links of a host together, or what it injects. For two hosts and more; what switches, routes and
- * links within hosts add to it is not looked at.
+ * links within hosts add to it is not counted.
  *
  * @return STRAG_OK, STRAG_ERR_MEMORY, or what strag_links_create says
  */
 int strag_lower_bound(const struct strag_problem *problem, const struct strag_model *model,
                       struct strag_lower_bound *bound, struct strag_error *err);
 
-/** Seconds from the first rank's arrival for a vector of so many bytes; 0: nothing is known. */
+/** Seconds from the first rank's arrival for a vector of `bytes` bytes; 0: unknown. */
 double strag_lower_bound_seconds(const struct strag_lower_bound *bound, double bytes);
 
 #endif

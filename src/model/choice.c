@@ -8,14 +8,15 @@ const char *const strag_reproducible_names[] = {
     [STRAG_REPRODUCIBLE_VALUES] = NULL,
 };
 
-/* Where ranks share processors, a rank that waits gives the processor to another one, which may be
+/* If ranks share processors, a rank that waits gives the processor to another one, which may be
  * waiting, too. Then the fewest messages are best: few ranks sum up for all (short vectors one, or
  * two in turns: direct.c). The rule knows of no straggler. */
-static bool is_crowded(const struct strag_circumstances *circumstances)
+static bool is_oversubscribed(const struct strag_circumstances *circumstances)
 {
-    const struct strag_crowd *crowd = &circumstances->crowd;
+    const struct strag_oversubscribed *oversubscribed = &circumstances->oversubscribed;
     const struct strag_state *state = circumstances->problem.state;
-    return crowd->n > 2 && crowd->n > crowd->processors && !(state && state->nstragglers);
+    return oversubscribed->n > 2 && oversubscribed->n > oversubscribed->processors &&
+           !(state && state->nstragglers);
 }
 
 static int select_table(const struct strag_circumstances *circumstances,
@@ -25,16 +26,16 @@ static int select_table(const struct strag_circumstances *circumstances,
                         &choice->why);
 }
 
-/* The cost model knows nothing of that; its times are for verbose lines and the watch. Where there
- * are so many processors that it is right for short vectors, it is asked.
+/* The cost model knows nothing of that; its times are for verbose lines and the watch. If there
+ * are so many processors that the model is right for short vectors, it decides.
  * @return as strag_select; also if the algorithm cannot be planned here */
-static int choose_for_crowd(const struct strag_circumstances *circumstances,
-                            struct strag_choice *choice)
+static int choose_oversubscribed(const struct strag_circumstances *circumstances,
+                                 struct strag_choice *choice)
 {
-    const struct strag_crowd *crowd = &circumstances->crowd;
+    const struct strag_oversubscribed *oversubscribed = &circumstances->oversubscribed;
     const struct strag_algorithm *direct = strag_algorithm_fewest_switches();
     struct strag_select_options options = circumstances->options;
-    const bool both = strag_crowd_exchanges_below(crowd) > 0;
+    const bool both = strag_oversubscribed_exchanges_below(oversubscribed) > 0;
     int status = direct->check(&circumstances->problem, &choice->why);
     if (status != STRAG_OK)
         return status;
@@ -42,9 +43,9 @@ static int choose_for_crowd(const struct strag_circumstances *circumstances,
         options.only = direct;
     status = select_table(circumstances, &options, choice);
     if (status == STRAG_OK) {
-        choice->ground = STRAG_BY_CROWD;
-        strag_crowd_table(crowd, direct, options.minimum, both ? &choice->selection->table : NULL,
-                          &choice->table);
+        choice->ground = STRAG_BY_OVERSUBSCRIBED;
+        strag_oversubscribed_table(oversubscribed, direct, options.minimum,
+                                   both ? &choice->selection->table : NULL, &choice->table);
     }
     return status;
 }
@@ -86,8 +87,8 @@ void strag_choose(const struct strag_circumstances *circumstances, struct strag_
             choice->ground = STRAG_BY_PIN;
         return;
     }
-    if (is_crowded(circumstances))
-        choice->status = choose_for_crowd(circumstances, choice);
+    if (is_oversubscribed(circumstances))
+        choice->status = choose_oversubscribed(circumstances, choice);
     if (choice->status != STRAG_OK)
         choice->status = choose_by_model(circumstances, choice);
     if (circumstances->rules)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which algorithm runs for which size, all in all: what is pinned, what rules say, where ranks
+ * Which algorithm runs for which size, all in all: what is pinned, what rules say, that ranks
  * share processors, and else what the cost model finds best. The component decides with this, and
  * `strag explain --saved` repeats it.
  */
 #ifndef STRAG_CHOICE_H
 #define STRAG_CHOICE_H
 
-#include "model/crowd.h"
+#include "model/oversubscribed.h"
 #include "model/rules.h"
 #include "model/select.h"
 
@@ -15,7 +15,7 @@
 enum strag_reproducible {
     STRAG_REPRODUCIBLE_NO,      /* all that is known, and what is measured while the job runs */
     STRAG_REPRODUCIBLE_MAPPING, /* which rank is on which host, and what the user says: the same
-                                   in every run that maps the ranks alike */
+                                   in every run with the same mapping of ranks */
     STRAG_REPRODUCIBLE_RANKS,   /* the number of ranks, and what the user says but of hosts */
     STRAG_REPRODUCIBLE_VALUES
 };
@@ -30,13 +30,13 @@ struct strag_circumstances {
     struct strag_select_options options;  /* without `only` */
     const struct strag_algorithm *pinned; /* runs at every size; NULL: none does */
     const struct strag_rules *rules;      /* NULL: none; a pinned algorithm goes before them */
-    struct strag_crowd crowd;             /* where ranks that wait give their processors away, and
-                                             all share memory; else n is 0 */
+    struct strag_oversubscribed oversubscribed; /* set if ranks that wait give their processors away
+                                 and all share memory; else n is 0 */
 };
 
 enum strag_choice_ground {
     STRAG_BY_MODEL,
-    STRAG_BY_CROWD, /* ranks share processors (model/crowd.h) */
+    STRAG_BY_OVERSUBSCRIBED, /* ranks share processors (model/oversubscribed.h) */
     STRAG_BY_RULE,
     STRAG_BY_PIN,
     STRAG_BY_NOTHING, /* nothing that is wanted can be planned: the previous component runs all */

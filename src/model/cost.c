@@ -17,17 +17,17 @@ struct draft {
     int parts_room, lines_room;
     int joins; /* the first round with a straggler; behind the last one: none is late */
     const struct strag_attempt *attempt;
-    int every; /* of rounds that are like no other, one of so many is looked at */
+    int every; /* of rounds that are like no other, one of this many is priced */
     bool pruned;
 };
 
-/* A round that is looked at, for so many. */
+/* A round that is priced for `repeats` rounds. */
 struct look {
     int round, repeats;
-    bool alike; /* the algorithm says that they are */
+    bool same; /* the algorithm says that they are identical */
 };
 
-/* Looks that are gathered together: a rank is visited once for them, also where rounds lie between
+/* Looks that are gathered together: a rank is visited once for them, also if rounds lie between
  * them that are passed over, if these have no more operations than a visit is worth. */
 enum { PASSED_OVER = 4 };
 struct batch {
@@ -73,13 +73,13 @@ static int find_joins(struct strag_traffic *traffic)
     return joins;
 }
 
-/* A round that was looked at becomes a part. @return false when out of memory */
+/* A round that was examined becomes a part. @return false when out of memory */
 static bool add_part(struct draft *draft, const struct strag_traffic *traffic,
                      const struct look *look)
 {
     struct strag_profile *profile = draft->profile;
     struct strag_profile_part part = {
-        .repeats = look->repeats, .steady = look->alike, .first_line = profile->nlines};
+        .repeats = look->repeats, .steady = look->same, .first_line = profile->nlines};
     for (int m = 0; m < traffic->messages; m++) {
         const struct strag_message *message = &traffic->platform->messages[m];
         const struct strag_cost_line line = {message->latency,
@@ -160,7 +160,7 @@ static bool is_near(const struct draft *draft, const struct strag_traffic *traff
            (int64_t)passed_over * draft->profile->operations < (int64_t)PASSED_OVER * rounds;
 }
 
-/* Collect one more round; those that it cannot be gathered with are looked at before. */
+/* Collect one more round; those that it cannot be gathered with are examined before. */
 static int add_look(struct draft *draft, struct strag_traffic *traffic, struct batch *batch,
                     struct look look, struct strag_error *err)
 {
@@ -179,12 +179,12 @@ static int find_strangers(const struct draft *draft, const struct strag_instance
 {
     int count = 0;
     while (count < draft->every && round + count < instance->claim.rounds &&
-           strag_instance_alike(instance, round + count) == 1)
+           strag_instance_same_rounds(instance, round + count) == 1)
         count++;
     return count;
 }
 
-/* In the order of rounds. Of some that are like no other one is looked at for all of these: not
+/* In the order of rounds. Of some that are like no other, one is examined for all of these: not
  * always the same in a row, since rounds may take turns. */
 static int add_rounds(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
@@ -192,7 +192,7 @@ static int add_rounds(struct draft *draft, struct strag_traffic *traffic, struct
     struct batch batch = {0};
     int looks = 0, status = STRAG_OK;
     for (int round = 0; round < instance->claim.rounds && status == STRAG_OK && !draft->pruned;) {
-        int repeats = strag_instance_alike(instance, round);
+        int repeats = strag_instance_same_rounds(instance, round);
         int period = strag_instance_period(instance, round);
         int strangers = draft->every > 1 ? find_strangers(draft, instance, round) : 0;
         if (strangers > 1) {
@@ -213,19 +213,19 @@ static int add_rounds(struct draft *draft, struct strag_traffic *traffic, struct
     return status;
 }
 
-/* How many rounds are looked at if those that are alike are once. */
+/* How many rounds are examined if identical ones are examined once. */
 static int count_looks(const struct strag_instance *instance)
 {
     int looks = 0;
     for (int round = 0; round < instance->claim.rounds;) {
         int period = strag_instance_period(instance, round);
         looks += period;
-        round += period * strag_instance_alike(instance, round);
+        round += period * strag_instance_same_rounds(instance, round);
     }
     return looks;
 }
 
-/* Rounds that are alike if hosts are exchanged: the first one, how many, and what tells it. */
+/* Rounds that are identical if hosts are exchanged: the first one, how many, and their kind. */
 struct kind {
     int first, repeats, count;
     int64_t numbers[STRAG_KIND_MAX];
@@ -296,7 +296,7 @@ static double spread(const struct strag_platform *platform, double bandwidth)
     return busiest;
 }
 
-/* If it can be told quickly enough. @param[out] bandwidth  of the hosts that can be exchanged */
+/* If it can be decided quickly enough. @param[out] bandwidth  of the hosts that can be exchanged */
 static int open_kinds(const struct draft *draft, const struct strag_traffic *traffic,
                       struct kinds *kinds, double *bandwidth, struct strag_error *err)
 {
@@ -433,7 +433,7 @@ int strag_profile_create(const struct strag_algorithm *algorithm,
     return status;
 }
 
-/* By how many repetitions of its steady rounds a profile is longer with so many blocks.
+/* By how many repetitions of its steady rounds a profile is longer with this many blocks.
  * @return false: that is not all */
 static bool find_longer(const struct strag_profile *from, int blocks, int *longer)
 {
@@ -539,7 +539,7 @@ static struct strag_cost_line longest_line(const struct strag_profile *profile,
     return longest;
 }
 
-/* No rank is late for longer than the delay: where it ends later than the rounds before it, these
+/* No rank is late for longer than the delay: if it ends later than the rounds before it, these
  * do not count. */
 static struct strag_cost_line wait_for(struct strag_cost_line sum, double delay, double bytes)
 {

@@ -3,7 +3,7 @@
  * What a plan costs on a topology: the link-load model, in two modes.
  *
  *     rounds   A round begins when the one before has ended everywhere, and all its messages are
- *              under way together. A message takes the latency of its route, plus the longest of
+ *              in flight together. A message takes the latency of its route, plus the longest of
  *              (bytes of the round on a link / the link's bandwidth) over its links, plus the bytes
  *              that its receiver reduces in the round / reduce_bandwidth. The sum of the longest
  * messages. Of several messages to or from other hosts in a round a rank posts one after the other:
@@ -11,11 +11,11 @@
  * but the first one that it receives. Where rounds do not need one another (strag_claim.chain) a
  * latency counts for those that do, and for the others two overheads, at most a latency. A
  * straggler holds up the first round that it takes part in. clocks   Every rank goes from round to
- * round on its own; a message begins when both ranks are in its round. Whatever is under way at the
+ * round on its own; a message begins when both ranks are in its round. Whatever is in flight at the
  * same time shares the links, max-min fair (flows.h): a simulation, message by message.
  *
  * Where all ranks do the same at the same time both give the same. `rounds` is what selects: it
- * looks at rounds that are alike once, and keeps for all sizes together a `profile`, which is a sum
+ * prices identical rounds once, and keeps for all sizes together a `profile`, which is a sum
  * of maxima of straight lines in the vector's size. `clocks` takes its time for every message and
  * every size; it tells what stragglers and slow links really cost.
  *
@@ -60,8 +60,8 @@ struct strag_profile {
 
 /**
  * Estimate an algorithm in mode `rounds`, for all sizes at once. Takes memory in proportion to
- * ranks, links, and the hops of one round; O(messages * hops) time, where rounds that the
- * algorithm knows to be alike are looked at once.
+ * ranks, links, and the hops of one round; O(messages * hops) time, if rounds that the
+ * algorithm knows to be identical are priced once.
  *
  * @param problem  with a topology, or without: every rank on a host of its own, on one switch
  * @param[out] profile  the caller's to free with strag_profile_free; untouched on failure
@@ -90,17 +90,17 @@ struct strag_platform;
 /* How an estimate is made, where many are. */
 struct strag_attempt {
     struct strag_platform *platform; /* of the problem, but for its blocks */
-    int messages;          /* about so many are looked at, of some ranks (sample.h) and of some
-                              rounds, where there are more; 0: all are looked at */
-    int operations;        /* a rank's plan may have so many; 0: any number */
+    int messages;          /* about this many are examined, of some ranks (sample.h) and of some
+                              rounds, if there are more; 0: all are examined */
+    int operations;        /* a rank's plan may have this many; 0: any number */
     strag_prune_fn *prune; /* NULL: it is finished in any case */
     void *context;         /* for that */
-    const struct strag_progress *progress; /* told how many rounds are done; NULL: nobody is */
+    const struct strag_progress *progress; /* is given how many rounds are done; NULL: nobody is */
 };
 
 /** As strag_profile_create; but if it is pruned, `profile` is set to NULL, and
  * STRAG_ERR_UNSUPPORTED may also be said where far more operations than `messages` would have to be
- * looked at, or a plan has more than `operations`. */
+ * examined, or a plan has more than `operations`. */
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, const struct strag_attempt *attempt,
                           struct strag_profile **profile, struct strag_error *err);
@@ -125,12 +125,12 @@ void strag_profile_free(struct strag_profile *profile);
 double strag_profile_end(const struct strag_profile *profile, int first, int end, double begin,
                          double bytes);
 
-/** Seconds from the first rank's arrival to the last one's end, for a vector of so many bytes. */
+/** Seconds from the first rank's arrival to the last one's end, for a vector of `bytes` bytes. */
 double strag_profile_seconds(const struct strag_profile *profile, double bytes);
 
 /**
  * Estimate in mode `clocks`. The time this takes grows with the messages and the flows that share
- * links, the memory with ranks, links and the hops under way.
+ * links, the memory with ranks, links and the hops in flight.
  *
  * @param bytes         sizes of the vector
  * @param sizes         how many

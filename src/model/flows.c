@@ -2,7 +2,7 @@
 /*
  * Flows are in slots, each with room for the longest route. Every link has a list of the hops of
  * the flows on it. Whatever happens at one time is worked off together: links whose flows changed
- * are collected, and rates are found anew when the next end is asked for.
+ * are collected, and rates are computed again when the next end is asked for.
  */
 #include "model/flows.h"
 

@@ -5,7 +5,7 @@
  * At any time the rates are max-min fair: all are raised together, until a link is full; the rates
  * of the messages on it stay, the others are raised further, and so on. A message that starts or
  * ends changes the rates of those that share a link with it, of those that share one with these,
- * and so on; only they are looked at.
+ * and so on; only they are examined.
  */
 #ifndef STRAG_FLOWS_H
 #define STRAG_FLOWS_H
@@ -38,7 +38,7 @@ int strag_flows_start(struct strag_flows *flows, double now, int from, int to, d
 /** A flow that loads no link and ends at `end`: something that is known to happen then. */
 int strag_flows_wait(struct strag_flows *flows, double end, int tag);
 
-/** When does the next flow end? INFINITY: none is under way. */
+/** When does the next flow end? INFINITY: none is in flight. */
 double strag_flows_next(struct strag_flows *flows);
 
 /**

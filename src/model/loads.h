@@ -9,7 +9,7 @@
 #include "model/network.h"
 
 /**
- * Every message of every rank is looked at: for thousands of ranks, not for hundreds of thousands.
+ * Every message of every rank is examined: for thousands of ranks, not for hundreds of thousands.
  *
  * @param links      of the problem's topology
  * @param[out] load  [links->nlinks]: vectors, 1 is one whole vector

@@ -35,7 +35,7 @@ struct strag_model {
     bool written_once;
 };
 
-/* Where no overhead is said, by alpha. */
+/* The overhead relative to alpha, if none is given. */
 #define STRAG_MODEL_OVERHEAD_SHARE 0.2
 
 /**

@@ -60,7 +60,7 @@ struct strag_models {
  * Read a file.
  *
  * @param[out] models  the caller's to free with strag_models_free; untouched on failure
- * @return STRAG_OK, STRAG_ERR_ARGUMENT with "FILE:LINE: what is wrong", STRAG_ERR_IO,
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT with "FILE:LINE: reason", STRAG_ERR_IO,
  *         STRAG_ERR_MEMORY
  */
 int strag_models_read(const char *file, struct strag_models **models, struct strag_error *err);

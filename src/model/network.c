@@ -19,7 +19,7 @@ enum direction { PLUS, MINUS };
 enum { NONE = -1, SLOWED_BITS = 6, SLOWED_LEAST = 1 << SLOWED_BITS }; /* slow links of a grid */
 enum { FROM_PLUS = 2, FROM_MINUS = 3 };                               /* of a HammingMesh's four */
 
-/* A package or NUMA domain is as fast as so many ranks. */
+/* A package or NUMA domain is as fast as this many ranks. */
 static const double ranks_fill_package = 4;
 
 struct strag_model strag_model_default(enum strag_network network)
@@ -173,7 +173,7 @@ static int step(const struct strag_grid *grid, int d, int x, enum direction dire
     return grid->wrap[d] ? (next + size) % size : -1;
 }
 
-/* Where a link of a grid is among those that are slowed, or would be. */
+/* The place of a link of a grid among those that are slowed. */
 static struct strag_slowed *find_slowed(const struct strag_links *links, int link)
 {
     size_t mask = ((size_t)1 << links->slowed_bits) - 1;
@@ -278,7 +278,7 @@ static int slow_hosts(struct strag_links *links, const struct strag_state *state
                               state->slow[i].rank, n, n - 1);
         if (!(state->slow[i].factor >= 1) || isinf(state->slow[i].factor))
             return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "rank %d is slower by a factor of %g; at least 1 is needed",
+                              "rank %d is slower by a factor of %g; must be at least 1",
                               state->slow[i].rank, state->slow[i].factor);
     }
     for (int i = 0; i < state->nslow; i++)
@@ -400,7 +400,7 @@ static void move(const struct strag_links *links, struct place *place, int d, in
     place->x = to;
 }
 
-/* So many steps in one direction. */
+/* Some steps in one direction. */
 static void walk(struct strag_links *links, struct place *place, int d, enum direction direction,
                  int steps, double share)
 {

@@ -79,7 +79,7 @@ int strag_links_of(const struct strag_problem *problem, const struct strag_model
 /** That of a link on a grid where some are slow. */
 double strag_links_slowed(const struct strag_links *links, int link);
 
-/** Bytes per second; INFINITY: no limit. A grid may have so many links that only those that differ
+/** Bytes per second; INFINITY: no limit. A grid may have very many links: only those that differ
  * are kept. */
 static inline double strag_link_bandwidth(const struct strag_links *links, int link)
 {

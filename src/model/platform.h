@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What all candidates of a problem are priced on, made once for them: the links, room for what
- * these carry, and the ranks that are looked at where there are too many for all of them.
+ * these carry, and the ranks that are examined if there are too many for all of them.
  */
 #ifndef STRAG_PLATFORM_H
 #define STRAG_PLATFORM_H
@@ -28,7 +28,7 @@ struct strag_gathered {
 };
 
 /* Of a rank in a round: the messages that it sends to other hosts [0], and receives from there [1].
- * Some to the same rank one behind the other, as where a range passes the end of the vector, are
+ * Some to the same rank one behind the other, as if a range passes the end of the vector, are
  * one. */
 struct strag_posts {
     int count[2], peer[2]; /* peer: of the last one; all zero at first */
@@ -43,7 +43,7 @@ static inline int strag_post(struct strag_posts *posts, const struct strag_op *o
     return posts->count[way] - 1;
 }
 
-/* Of a round that is looked at. */
+/* Of a round that is examined. */
 struct strag_round {
     int round;
     int count, first, last; /* of its messages; -1: it has none */
@@ -55,7 +55,7 @@ struct strag_round {
     int posted; /* the most of any rank, beyond one send and one receive */
 };
 
-/* A message of the round that was looked at last. For a vector of s bytes it takes latency + s *
+/* A message of the round that was examined last. For a vector of s bytes it takes latency + s *
  * per_byte seconds, and its receiver then reduces for s * reducing seconds. */
 struct strag_message {
     int from, to;
@@ -69,7 +69,7 @@ enum { STRAG_PLATFORM_ROUNDS = 32, STRAG_PLATFORM_SPAN = 128 };
 struct strag_platform {
     struct strag_links *links;
     struct strag_load *load; /* [link], if it stands for itself; behind them a sample's classes */
-    uint32_t rounds;         /* looked at so far, for all candidates */
+    uint32_t rounds;         /* examined so far, for all candidates */
     uint32_t traffics;       /* candidates so far */
     struct strag_sample_units units; /* what samples are made of; made when it is first asked for */
     struct strag_sample sample;
@@ -93,7 +93,7 @@ int strag_platform_create(const struct strag_problem *problem, const struct stra
                           struct strag_platform **platform, struct strag_error *err);
 
 /**
- * The ranks to look at, about so many; valid until the next call.
+ * The ranks to examine; valid until the next call.
  *
  * @param problem  as it was given, or an instance's: then late ranks are among them only if its
  * algorithm needs one

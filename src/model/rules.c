@@ -392,7 +392,7 @@ static bool holds(const struct rule *rule, const struct strag_problem *problem)
 {
     const struct strag_topology *topology = problem->topology;
     int hosts = topology ? topology->hosts : problem->n;
-    int ranks_per_host = topology ? topology->ranks_per_host : 1; /* 0: not all alike */
+    int ranks_per_host = topology ? topology->ranks_per_host : 1; /* 0: not all equal */
     int network = topology ? (int)topology->network : STRAG_NETWORK_TREE;
     return within(rule->hosts, hosts) && within(rule->ranks_per_host, ranks_per_host) &&
            within(rule->ranks, problem->n) && (rule->network < 0 || rule->network == network);

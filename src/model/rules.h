@@ -17,7 +17,7 @@
  * The first rule that holds for a communicator gives its whole table. Sizes ascend and the first is
  * 0; "previous" is the component that was there before, "auto" what the model says. `blocks`, how
  * many the algorithm cuts the vector into, may be left out: then it is what the model finds best.
- * `plan` names a file with a plan (plan/plan_file.h), from the folder of the rules file; where it
+ * `plan` names a file with a plan (plan/plan_file.h), from the folder of the rules file; if it
  * cannot be used `algorithm` runs, which else is "auto".
  */
 #ifndef STRAG_RULES_H
@@ -33,7 +33,7 @@ struct strag_rules;
  * Read a file.
  *
  * @param[out] rules  the caller's to free with strag_rules_free; untouched on failure
- * @return STRAG_OK, STRAG_ERR_ARGUMENT with "FILE:LINE: what is wrong", STRAG_ERR_IO,
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT with "FILE:LINE: reason", STRAG_ERR_IO,
  *         STRAG_ERR_MEMORY
  */
 int strag_rules_read(const char *file, struct strag_rules **rules, struct strag_error *err);

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks of a unit at most; of nodes of one depth, how many are looked at because of their place;
- * lines of a grid in each dimension; of a HyperX's line, hosts that are looked at, and those of
- * which what comes from them is told apart. */
+/* Ranks of a unit at most; of nodes of one depth, how many are examined because of their place;
+ * lines of a grid in each dimension; of a HyperX's line, hosts that are examined, and those
+ * whose messages are distinguished. */
 enum { NONE = -1, UNIT_RANKS = 256, PLACES = 3, LINES_MOST = 4, LINE_MOST = 256, FROM_MOST = 64 };
 
 /* ---- Units ---- */
@@ -330,8 +330,8 @@ static struct around find_around(const struct choice *choice)
     return around;
 }
 
-/* In a HyperX each message has a link for itself, and a long line need not be looked at as a whole:
- * one host of so many. */
+/* In a HyperX each message has a link for itself, and a long line need not be examined as a whole:
+ * one host of this many. */
 static int stride_of(const struct strag_grid *grid, int d)
 {
     bool thin = grid->network == STRAG_NETWORK_HYPERX && grid->size[d] > LINE_MOST;
@@ -396,7 +396,7 @@ static int links_of_dim(const struct strag_links *links, int d)
     return end - links->before[d];
 }
 
-/* How many coordinates are told apart. In a HyperX, where a link leads to each, two messages to one
+/* How many coordinates are distinguished. In a HyperX, with a link to each, two messages to one
  * host hardly ever come from hosts that are so far apart. */
 static int coordinates_of(const struct strag_grid *grid, int d)
 {

@@ -5,24 +5,24 @@
  *
  * On a tree: some units, all ranks of each. A unit is a host, or a part of one with very many
  * ranks. What a unit's own links carry is known exactly, from what its ranks send and receive; of
- * equal units with equal parts it does not matter which one is looked at. They are the first, the
+ * equal units with equal parts it does not matter which one is examined. They are the first, the
  * last, and those between them at distances from either end that grow; and all that differ: with a
- * slow host or a late rank, the largest, the smallest, the slowest. Of switches, some are looked
- * at, and of the units below each some again at growing distances; these stand for those around
- * them.
+ * slow host or a late rank, the largest, the smallest, the slowest. Of switches, some are
+ * examined, and of the units below each some again at growing distances; these stand for those
+ * around them.
  *
  *     units below a switch     0 1 2 3 4 5 6 7 8 9 a b c d e f
- *     looked at, and for how   * *   *     *       *     *   * *
+ *     examined, and for how    * *   *     *       *     *   * *
  *     many each stands         1 1   2     4       4     2   1 1
  *
- * So a ring, of which one rank sends out of the switch, is told from an exchange of halves, in
+ * So a ring, of which one rank sends out of the switch, differs from an exchange of halves, in
  * which all do.
  *
  * On a grid: some lines of hosts in every dimension, all hosts of each. Lines of a dimension are
- * taken to be alike, and what a line's links carry is the mean of those that are looked at: for
+ * taken to be equal, and what a line's links carry is the mean of the sampled ones: for
  * algorithms that go dimension by dimension each is like the other, for others it is an estimate.
  *
- * What is found is exact for links of units that were looked at, an estimate for switches and
+ * What is found is exact for links of units that were sampled, an estimate for switches and
  * grids, and nothing is known of what only others do.
  */
 #ifndef STRAG_SAMPLE_H
@@ -30,14 +30,14 @@
 
 #include "model/network.h"
 
-/* The parts of a topology that are looked at as a whole, in the order of the tree. */
+/* The parts of a topology that are examined as a whole, in the order of the tree. */
 struct strag_sample_units {
     int count;
     int32_t *node;             /* [unit]: host, or below one */
     int32_t *at;               /* [unit]: its first place in the order of the tree; [count]: n */
     int most, fewest, slowest; /* units */
 
-    /* Trees: the nodes above units that are looked at. */
+    /* Trees: the nodes above units that are examined. */
     int rows;
     int32_t *row_node; /* [row] */
     int32_t *row;      /* [node]: STRAG_ROW_*, or its row */
@@ -45,10 +45,10 @@ struct strag_sample_units {
 
 struct strag_sample {
     int wanted;    /* ranks that were asked for; 0: there is no sample */
-    int count;     /* ranks that are looked at */
+    int count;     /* ranks that are examined */
     int32_t *rank; /* [0 .. count) */
-    int chosen;    /* units that are looked at */
-    int32_t *unit; /* [rank]: the number of its unit among these; -1: it is not looked at */
+    int chosen;    /* units that are examined */
+    int32_t *unit; /* [rank]: the number of its unit among these; -1: it is not examined */
     bool sends;    /* what they send to others counts as well as what they receive */
 
     /* By which number what a unit's rank sends over the link of a node above units is multiplied.
@@ -66,7 +66,7 @@ struct strag_sample {
 
 enum { STRAG_ROW_EXACT = -1, STRAG_ROW_UNKNOWN = -2 };
 
-/** @param state  whose slow and late ranks' units have their nodes above looked at; NULL: none
+/** @param state  whose slow and late ranks' units have their nodes above examined; NULL: none
  * @return false when out of memory; then nothing is left */
 bool strag_units_open(const struct strag_links *links, const struct strag_state *state,
                       struct strag_sample_units *units);
@@ -78,7 +78,7 @@ void strag_units_close(struct strag_sample_units *units);
  * Choose ranks.
  *
  * @param state   whose slow and late ranks are among them; NULL: none
- * @param wanted  about so many; there are more if that is needed for all that differ
+ * @param wanted  about this many; there are more if that is needed for all that differ
  * @param[out] sample  the caller's to close; all zero on failure
  * @return false when out of memory
  */
@@ -98,7 +98,7 @@ struct strag_sampled_hop {
 struct strag_sampled_hop strag_sample_class(const struct strag_sample *sample,
                                             const struct strag_links *links, int to, int link);
 
-/** What a message tells of a link on its route. One of its ranks at least is looked at. */
+/** What a message tells of a link on its route. At least one of its ranks is sampled. */
 static inline struct strag_sampled_hop strag_sample_hop(const struct strag_sample *sample,
                                                         const struct strag_links *links, int from,
                                                         int to, int link)

@@ -144,17 +144,18 @@ static int read_slow_list(struct strag_yaml *yaml, const yaml_node_t *node, void
     return strag_yaml_list(yaml, node, "slow ranks", read_slow, target);
 }
 
-static int read_crowd(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+static int read_oversubscribed(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
-        {"ranks", strag_yaml_integer, offsetof(struct strag_crowd, n)},
-        {"processors", strag_yaml_integer, offsetof(struct strag_crowd, processors)},
-        {"window", read_size, offsetof(struct strag_crowd, window)},
+        {"ranks", strag_yaml_integer, offsetof(struct strag_oversubscribed, n)},
+        {"processors", strag_yaml_integer, offsetof(struct strag_oversubscribed, processors)},
+        {"window", read_size, offsetof(struct strag_oversubscribed, window)},
         {NULL, NULL, 0},
     };
-    struct strag_crowd *crowd = target;
-    int status = strag_yaml_mapping(yaml, node, "crowd", keys, crowd);
-    if (status == STRAG_OK && (crowd->n < 1 || crowd->processors < 1 || crowd->window < 1))
+    struct strag_oversubscribed *oversubscribed = target;
+    int status = strag_yaml_mapping(yaml, node, "oversubscribed", keys, oversubscribed);
+    if (status == STRAG_OK &&
+        (oversubscribed->n < 1 || oversubscribed->processors < 1 || oversubscribed->window < 1))
         return strag_yaml_fail(yaml, node, "'ranks', 'processors' and 'window' are needed, from 1");
     return status;
 }
@@ -213,7 +214,7 @@ static const struct strag_yaml_key file_keys[] = {
     {"short-plans", strag_yaml_bool, AT(saved.circumstances.options.short_plans)},
     {"reproducible", read_reproducible, AT(saved.reproducible)},
     {"shared-memory", read_shared, AT(saved.shared_memory)},
-    {"crowd", read_crowd, AT(saved.circumstances.crowd)},
+    {"oversubscribed", read_oversubscribed, AT(saved.circumstances.oversubscribed)},
     {"straggler", read_straggler, AT(record)},
     {"slow", read_slow_list, AT(record)},
     {"pinned", read_algorithm, AT(saved.circumstances.pinned)},
@@ -250,11 +251,12 @@ static int check_all(struct strag_yaml *yaml, const yaml_node_t *node,
             return strag_yaml_fail(yaml, node, "the model has no '%s'",
                                    strag_model_numbers[id].name);
     if (!ranks || (reading->topology && reading->topology->n != n) ||
-        (rests->crowd.n > 0 && rests->crowd.n != n))
-        return strag_yaml_fail(yaml, node,
-                               "there are %d 'ranks', and the straggler, slow ranks, the crowd or "
-                               "the topology have others",
-                               n);
+        (rests->oversubscribed.n > 0 && rests->oversubscribed.n != n))
+        return strag_yaml_fail(
+            yaml, node,
+            "there are %d 'ranks', and the straggler, slow ranks, 'oversubscribed' or "
+            "the topology have others",
+            n);
     return STRAG_OK;
 }
 

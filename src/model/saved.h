@@ -14,7 +14,7 @@
  *     short-plans: true           # and those that take long to plan
  *     reproducible: no            # or mapping, ranks
  *     shared-memory: all          # messages that go through it: none, hosts (within hosts), all
- *     crowd: {ranks: 4, processors: 2, window: 524288}   # where ranks share processors
+ *     oversubscribed: {ranks: 4, processors: 2, window: 524288}   # where ranks share processors
  *     straggler: {rank: 3, delay: 200}                   # us
  *     slow: [{rank: 2, factor: 1.7}]
  *     pinned: ring
@@ -63,7 +63,7 @@ bool strag_saved_write(const struct strag_saved *saved, FILE *stream);
  * Read a file.
  *
  * @param[out] saved  the caller's to free with strag_saved_free; untouched on failure
- * @return STRAG_OK, STRAG_ERR_ARGUMENT with "FILE:LINE: what is wrong", STRAG_ERR_IO,
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT with "FILE:LINE: reason", STRAG_ERR_IO,
  *         STRAG_ERR_MEMORY
  */
 int strag_saved_read(const char *file, const struct strag_saved **saved, struct strag_error *err);

@@ -22,11 +22,11 @@ static void write_text(FILE *stream, const char *key, const char *text)
     putc('\n', stream);
 }
 
-static void write_crowd(const struct strag_crowd *crowd, FILE *stream)
+static void write_oversubscribed(const struct strag_oversubscribed *oversubscribed, FILE *stream)
 {
-    if (crowd->n > 0)
-        fprintf(stream, "crowd: {ranks: %d, processors: %d, window: %zu}\n", crowd->n,
-                crowd->processors, crowd->window);
+    if (oversubscribed->n > 0)
+        fprintf(stream, "oversubscribed: {ranks: %d, processors: %d, window: %zu}\n",
+                oversubscribed->n, oversubscribed->processors, oversubscribed->window);
 }
 
 static void write_state(const struct strag_state *state, FILE *stream)
@@ -106,7 +106,7 @@ bool strag_saved_write(const struct strag_saved *saved, FILE *stream)
     fprintf(stream, "quick: %s\nshort-plans: %s\nreproducible: %s\nshared-memory: %s\n",
             yes_or_no(rests->options.quick), yes_or_no(rests->options.short_plans),
             strag_reproducible_names[saved->reproducible], shared[saved->shared_memory]);
-    write_crowd(&rests->crowd, stream);
+    write_oversubscribed(&rests->oversubscribed, stream);
     write_state(rests->problem.state, stream);
     if (rests->pinned)
         fprintf(stream, "pinned: %s\n", rests->pinned->name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table comes from looking at eight sizes per doubling. Where the choice differs between two of
+ * The table comes from pricing eight sizes per doubling. If the choice differs between two of
  * them, halving the gap again and again finds the byte at which it changes.
  */
 #include "model/select.h"
@@ -13,20 +13,20 @@
 
 enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
 
-/* Where a table is wanted quickly: from how many ranks on so many block counts are compared. */
+/* For a quick table: from how many ranks on this many block counts are compared. */
 enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4, CHOICES_FOR_VERY_MANY = 3 };
 enum { FEW_CHOICES = 5 };
 
-/* ... and so many messages are looked at for each candidate: with few ranks usually all, with more
- * the fewer the more messages a round has; but never less than so many. */
+/* ... and this many messages are examined for each candidate: with few ranks usually all, with more
+ * the fewer the more messages a round has; but never less than this. */
 enum { MESSAGES = 1 << 17, MESSAGES_LEAST = 1 << 13 };
 
-/* A rank's plan is short if it is made in a millisecond, or in some more where ranks are very many:
- * with so many operations at most, and so many blocks where these differ in length. */
+/* A rank's plan is short if it is made in a millisecond, or in some more if ranks are very many:
+ * with this many operations at most, and this many blocks if these differ in length. */
 enum { SHORT_OPERATIONS = 20000, SHORT_BLOCKS = 50000 };
 enum { VERY_MANY_RANKS = 1 << 14, MORE_FOR_VERY_MANY = 4 };
 
-/* Where it is asked whether a candidate can still be the best: so many sizes per doubling, up to
+/* To decide whether a candidate can still be the best: this many sizes per doubling, up to
  * STRAG_SELECT_BYTES_MAX. */
 enum { LOOKS_PER_DOUBLING = 8, LOOKS = 40 * LOOKS_PER_DOUBLING + 1 };
 
@@ -42,7 +42,7 @@ static double rating(const struct strag_algorithm *algorithm)
     return biased ? 1 - STRAG_MODEL_MARGIN : 1;
 }
 
-/* What a candidate is thought to take where nobody says how hosts are joined; one that goes ahead
+/* The estimate of a candidate if nothing says how hosts are joined; one that goes ahead
  * without a straggler is worth it all the same. */
 static double seconds_of(const struct strag_candidate *candidate, double bytes)
 {
@@ -172,7 +172,7 @@ static void make_table(struct strag_selection *selection,
 
 /* ---- Candidates ---- */
 
-/* What is known while candidates are priced, one after the other. */
+/* The state while candidates are priced, one after the other. */
 struct pricing {
     struct strag_selection *selection;
     const struct strag_select_options *options;
@@ -191,7 +191,7 @@ static double look_at(int look)
 
 /* Is a candidate so far nowhere rated slower between two looks than the last one, of which a line
  * is known? A profile is a convex function of the size: it lies below the line if it does so at
- * both ends. Where the last one has a bias over fewer blocks, it has it over other algorithms, too:
+ * both ends. If the last one has a bias over fewer blocks, it has it over other algorithms, too:
  * it may run where fewer blocks are faster than they. */
 static bool is_below(const struct pricing *pricing, int look, struct strag_cost_line line)
 {
@@ -262,7 +262,7 @@ static int operations_for(const struct strag_select_options *options,
     return wants_short(options) ? SHORT_OPERATIONS * size_class(problem) : 0;
 }
 
-/* @param limited  in what is looked at, and in how long the plan is */
+/* @param limited  in what is examined, and in how long the plan is */
 static int attempt(struct pricing *pricing, const struct strag_problem *problem,
                    struct strag_candidate *candidate, bool limited, bool prune)
 {
@@ -431,7 +431,7 @@ static int count_usable(const struct strag_selection *selection)
     return usable;
 }
 
-/* Where all are too dear, as on a ring of very many hosts: that one which has the same messages in
+/* If all are too expensive, as on a ring of very many hosts: the one which has the same messages in
  * every round, between neighbours, though its plan be long. */
 static int add_a_long_one(struct pricing *pricing, const struct strag_problem *problem)
 {

@@ -17,7 +17,7 @@ struct strag_entry {
 
 #define STRAG_TABLE_MAX 48
 
-/* Up to so many ranks those who explain a choice compare all candidates, also those that cannot
+/* Up to this many ranks those who explain a choice compare all candidates, also those that cannot
  * win; with more that may take minutes. */
 #define STRAG_EXPLAINED_RANKS 256
 
@@ -62,7 +62,7 @@ struct strag_select_options {
 
     /* Leave out what cannot be better at any size than the candidates before it, as soon as that is
      * clear. The table is the same, and sooner made. With more than 256 ranks at most 4 block
-     * counts of an algorithm are compared, too; and where there are very many messages, some ranks
+     * counts of an algorithm are compared, too; and if there are very many messages, some ranks
      * and some rounds stand for all (sample.h), so that the time for a table hardly grows with the
      * ranks. Implies short_plans. */
     bool quick;
@@ -71,7 +71,7 @@ struct strag_select_options {
      * ranks. */
     bool short_plans;
 
-    /* Told of each algorithm that is looked at, and of its rounds; NULL: nobody is. */
+    /* Is given each algorithm that is priced, and its rounds; may be NULL. */
     const struct strag_progress *progress;
 };
 
@@ -84,20 +84,20 @@ struct strag_select_options {
  * recursive halving takes 0.2 s longer than without a straggler and its delay, ring nothing.) */
 #define STRAG_MODEL_MARGIN 0.02
 
-/** ... nor how hosts are joined where nobody says, but those next to each other are often near: by
- * so much is slower whose bytes all leave groups of hosts, and by a part of it whose do partly
- * (strag_profile.distance). Real allocations on dragonflies: with the farthest first recursive
- * halving sends twice as many bytes between groups as with the nearest first. */
+/** ... nor how hosts are joined if nothing says so, but those next to each other are often near. An
+ * algorithm whose bytes all leave groups of hosts is taken to be slower by this share, and others
+ * by a part of it (strag_profile.distance). Real allocations on dragonflies: with the farthest
+ * first recursive halving sends twice as many bytes between groups as with the nearest first. */
 #define STRAG_DISTANCE_MARGIN 0.03
 
 /** ... nor does it know that ranks are not in step. Some links then have nothing to do, unless they
  * are busy with another segment: a pipeline's first and last segment take longer than modelled.
  * (Measured, 16 MiB, flexreduce-pipelined on hosts of 3, 3 and 4 ranks over TCP: with 4 segments
- * all takes 12 % more than modelled, with 8 it is 5 %, with 16, 32 or 64 it is 2 %.) By so much may
- * twice as many segments be slower by the model; how many are enough depends on the hosts. */
+ * all takes 12 % more than modelled, with 8 it is 5 %, with 16, 32 or 64 it is 2 %.) By this share
+ * may twice as many segments be slower by the model; how many are enough depends on the hosts. */
 #define STRAG_MORE_BLOCKS_MARGIN 0.01
 
-/** About how many messages of a candidate a quick table looks at, for so many ranks: for
+/** About how many messages of a candidate a quick table examines, for `n` ranks: for
  * strag_attempt.messages. */
 int strag_select_messages(int n);
 

@@ -71,7 +71,7 @@ static bool find_machine(const struct strag_links *links, enum strag_machine *ma
     return torus || is_tree_of_equals(links);
 }
 
-/* @return are two of them alike? */
+/* @return are two of them equivalent? */
 static bool find_ranks(const struct strag_instance *instance, enum strag_machine machine,
                        int32_t *rank)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks whose traffic is alike, so that one of them can stand for all.
+ * Ranks whose traffic is equivalent, so that one of them can stand for all.
  *
  * On a machine of equal parts ranks can be exchanged without a difference: moved on around a torus,
- * or with all of their host. Where an exchange takes an algorithm's messages to its messages, round
+ * or with all of their host. If an exchange takes an algorithm's messages to its messages, round
  * by round, what is found for one rank holds for the other, and for the links on their ways. The
- * algorithm says which ranks are alike in this way (strag_algorithm.like); here are the links.
+ * algorithm says which ranks are equivalent in this way (strag_algorithm.like); here are the links.
  *
- *     swing on a ring of 8     ranks 0 2 4 6 are alike, and 1 3 5 7
- *     flexreduce, equal hosts  all ranks are alike: so are all hosts' links up, and all down
+ *     swing on a ring of 8     ranks 0 2 4 6 are equivalent, and 1 3 5 7
+ *     flexreduce, equal hosts  all ranks are equivalent: so are all hosts' links up, and all down
  *
  * Then it takes two ranks, or one, to price a round.
  */
@@ -25,18 +25,18 @@ struct strag_symmetry {
 };
 
 /**
- * Which ranks and links of an instance are alike.
+ * Which ranks and links of an instance are equivalent.
  *
  * @param links  of the instance's topology, with slow ones
- * @param[out] symmetry  the caller's to close with strag_symmetry_close; all NULL where no two
- * ranks are known to be alike, and on failure
+ * @param[out] symmetry  the caller's to close with strag_symmetry_close; all NULL if no two
+ * ranks are known to be equivalent, and on failure
  * @return STRAG_OK or STRAG_ERR_MEMORY
  */
 int strag_symmetry_open(const struct strag_instance *instance, const struct strag_links *links,
                         struct strag_symmetry *symmetry, struct strag_error *err);
 
 /** What all messages that are like one of rank `to` put on a link, where that one puts 1 on a link
- * that is alike: the messages are as many as the ranks, and share as many links. */
+ * that is equivalent: the messages are as many as the ranks, and share as many links. */
 static inline double strag_symmetry_weight(const struct strag_symmetry *symmetry, int to, int link)
 {
     return symmetry->rank ? (double)symmetry->ranks[to] / symmetry->links[link] : 1;

@@ -6,7 +6,7 @@
 #include "model/select.h"
 
 /** Put an algorithm into a table, from one size to before another. Entries that then say what the
- * one before says are left out; where that does not fit into the table, it stays as it is.
+ * one before says are left out; if that does not fit into the table, it stays as it is.
  * @param from, to  bytes, from < to
  * @param entry  its `from` does not count */
 void strag_table_put(struct strag_table *table, size_t from, size_t to,

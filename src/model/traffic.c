@@ -14,14 +14,14 @@
 #include <string.h>
 
 /* By how much more operations than there should be messages make it not worth going on; to visit a
- * rank takes as long as so many operations, an operation as long as so many hops. */
+ * rank takes as long as this many operations, an operation as long as this many hops. */
 enum { OPERATIONS_PER_MESSAGE = 32, OPERATIONS_PER_VISIT = 8, HOPS_PER_OPERATION = 8 };
 
-/* What goes through so many rounds that are not alike knows nothing of dimensions: a grid's lines
- * are not alike for it. */
+/* An algorithm with this many different rounds knows nothing of dimensions: a grid's lines
+ * are not equal for it. */
 enum { ROUNDS_ON_GRIDS = 256 };
 
-/* Rounds are gathered as long as the messages of so many ranks take no more memory than one round
+/* Rounds are gathered as long as the messages of this many ranks take no more memory than one round
  * of a large job does. */
 enum { GATHERED_RANKS = 1 << 17 };
 
@@ -74,7 +74,7 @@ static int no_memory(const struct strag_traffic *traffic, struct strag_error *er
 
 static int too_many(const struct strag_traffic *traffic, struct strag_error *err)
 {
-    return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s has more messages than are looked at",
+    return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s has more messages than are examined",
                       traffic->subject.instance.algorithm->name);
 }
 
@@ -93,7 +93,7 @@ static bool is_written(const struct strag_traffic *traffic, int from, int to)
 }
 
 /* Has the rank that is visited to write this, or is it there already? The rounds between two that
- * are looked at may be unknown. */
+ * are examined may be unknown. */
 static bool writes(struct strag_traffic *traffic, const struct strag_op *op)
 {
     struct strag_written *last = &traffic->written[traffic->rank];
@@ -122,7 +122,7 @@ static int read_before(struct strag_traffic *traffic, const struct strag_op *op)
     return rank->read;
 }
 
-/* What is sent counts where a rank is looked at, and the one that receives it is not. */
+/* What is sent counts if a rank is examined, and the one that receives it is not. */
 static bool counts(const struct strag_traffic *traffic, const struct strag_op *op)
 {
     const struct strag_sample *sample = traffic->sample;
@@ -192,7 +192,7 @@ static double posting(const struct strag_traffic *traffic, int number)
     return traffic->round[number].posted * traffic->subject.links->model.overhead;
 }
 
-/* In a round that is looked at. Writing is a message from a rank to itself. */
+/* In a round that is examined. Writing is a message from a rank to itself. */
 static void gather(struct strag_traffic *traffic, int number, const struct strag_op *op,
                    bool counted)
 {
@@ -465,7 +465,7 @@ static double leaving(int away, int hosts)
 }
 
 /* The hosts' nodes are in their order. The last one counts as next to the first: so ranks that are
- * alike are as far from those that they meet. */
+ * equivalent are as far from those that they meet. */
 static void note_distance(struct strag_traffic *traffic, const struct strag_gathered *gathered,
                           int repeats)
 {
@@ -566,7 +566,7 @@ static int find_single(const struct strag_instance *instance, int round)
     enum { AT_ONCE = 1024 };
     int end = round;
     while (end < instance->claim.rounds && end - round < AT_ONCE &&
-           strag_instance_alike(instance, end) == 1)
+           strag_instance_same_rounds(instance, end) == 1)
         end++;
     return end;
 }
@@ -580,7 +580,7 @@ int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_
     for (int round = 0; round < instance->claim.rounds && operations <= most;) {
         const int64_t before = traffic->visited;
         const int single = find_single(instance, round);
-        const int repeats = single > round ? 1 : strag_instance_alike(instance, round);
+        const int repeats = single > round ? 1 : strag_instance_same_rounds(instance, round);
         const int end = single > round ? single : round + strag_instance_period(instance, round);
         strag_subject_visit(&traffic->subject, rank, (struct strag_rounds){round, end});
         operations += repeats * (traffic->visited - before);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The traffic of a plan on a network, round by round: which messages, over which links, and how
- * long each takes while the round's other messages are under way. For cost.c.
+ * long each takes while the round's other messages are in flight. For cost.c.
  */
 #ifndef STRAG_TRAFFIC_H
 #define STRAG_TRAFFIC_H
@@ -54,12 +54,12 @@ struct strag_traffic {
     struct strag_platform *platform;
     struct strag_symmetry symmetry;    /* messages are those of the ranks that stand for others */
     const struct strag_sample *sample; /* ... or those of some ranks; NULL: of all */
-    int receivers;                     /* whose messages are looked at */
+    int receivers;                     /* whose messages are examined */
     int rank;                          /* whose operations are being visited */
     bool failed;                       /* out of memory for messages */
-    bool counts_only;                  /* operations are counted, and no messages noted */
+    bool counts_only;                  /* operations are counted, and no messages recorded */
     int first_seen;                    /* the lowest round of an operation that was counted */
-    int64_t visited, visited_most;     /* operations; where there are more, it is given up */
+    int64_t visited, visited_most;     /* operations; if there are more, it is given up */
     double pace, local_pace; /* seconds per byte between hosts, and within one, by the model */
     double posting; /* seconds of the latency of the messages at hand: strag_model.overhead */
     double moved, leaving; /* bytes between hosts so far, and the same by how likely they leave a
@@ -68,8 +68,8 @@ struct strag_traffic {
     double busiest;        /* bytes over the busiest link so far */
     struct strag_written *written; /* [rank]; NULL: messages are not written once for all */
 
-    /* What was gathered together: the rounds that are looked at, in order, and how many messages
-     * these have; messages of the round that was looked at last. */
+    /* What was gathered together: the rounds that are examined, in order, and how many messages
+     * these have; messages of the round that was examined last. */
     int rounds, gathered, messages;
     struct strag_round round[STRAG_PLATFORM_ROUNDS];
     int16_t
@@ -90,8 +90,8 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
 /**
  * Look at some ranks only, unless there are few enough, or few stand for all.
  *
- * @param messages  about so many are looked at; 16 times as many operations are refused
- * @param rounds    that will be looked at
+ * @param messages  about this many are examined; 16 times as many operations are refused
+ * @param rounds    that will be examined
  */
 int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds,
                          struct strag_error *err);
@@ -103,11 +103,11 @@ int strag_traffic_joins(struct strag_traffic *traffic, int rank);
 int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most);
 
 /**
- * Note what the ranks receive in rounds that will be looked at.
+ * Note what the ranks receive in rounds that will be examined.
  *
  * @param rounds  in ascending order; the last one less than STRAG_PLATFORM_SPAN behind the first
  * @param count   1 to strag_traffic_most
- * @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_UNSUPPORTED where more is to be looked at than
+ * @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_UNSUPPORTED if more is to be examined than
  *         strag_traffic_narrow allows
  */
 int strag_traffic_gather(struct strag_traffic *traffic, const int *rounds, int count,

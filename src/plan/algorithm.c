@@ -6,13 +6,13 @@
 
 #include <stdlib.h>
 
-/* What is wrong with a problem, whatever the algorithm. */
+/* Checks of a problem that hold for every algorithm. */
 static int check_problem(const struct strag_problem *problem, struct strag_error *err)
 {
     const struct strag_state *state = problem->state;
     int n = problem->n;
     if (n < 1)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks; at least 1 is needed", n);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks; must be at least 1", n);
     if (problem->ports < 0)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "%d ports; at least 1, or 0 for any number",
                           problem->ports);
@@ -36,10 +36,9 @@ static int check_blocks(const struct strag_instance *instance, struct strag_erro
 {
     int given = instance->problem.blocks, blocks = instance->claim.blocks;
     if (given && given != blocks)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "%s cuts the vector of %d ranks into %d block%s; %d is not possible",
-                          instance->algorithm->name, instance->problem.n, blocks,
-                          blocks == 1 ? "" : "s", given);
+        return strag_fail(
+            err, STRAG_ERR_UNSUPPORTED, "%s cuts the vector of %d ranks into %d block%s, not %d",
+            instance->algorithm->name, instance->problem.n, blocks, blocks == 1 ? "" : "s", given);
     return STRAG_OK;
 }
 
@@ -96,7 +95,7 @@ static int check_algorithm(const struct strag_problem *problem, struct strag_err
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "%s is for a rank that arrives late, and none is named", algorithm->name);
     if (problem->root != 0 && !algorithm->rooted)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s has no root; %d is not possible",
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s has no root, and %d was given",
                           algorithm->name, problem->root);
     return algorithm->check ? algorithm->check(problem, err) : STRAG_OK;
 }
@@ -186,10 +185,10 @@ int strag_instance_plans(const struct strag_instance *instance, struct strag_ran
     return status;
 }
 
-int strag_instance_alike(const struct strag_instance *instance, int round)
+int strag_instance_same_rounds(const struct strag_instance *instance, int round)
 {
     const struct strag_algorithm *algorithm = instance->algorithm;
-    return algorithm->alike ? algorithm->alike(&instance->problem, round) : 1;
+    return algorithm->same_rounds ? algorithm->same_rounds(&instance->problem, round) : 1;
 }
 
 int strag_instance_period(const struct strag_instance *instance, int round)

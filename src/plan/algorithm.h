@@ -76,9 +76,9 @@ struct strag_algorithm {
     bool any_straggler;      /* ... and can be planned for whichever rank, if it can for one */
     bool straggler_tolerant; /* a rank receives from one other rank only, so that a straggler delays
                     all by its delay and no more, whatever the network does */
-    bool stock;           /* Open MPI has it, too: what the previous component is thought to run */
-    bool fewest_switches; /* with few blocks: where ranks share processors, the fewest changes of
-                             process; one algorithm has it */
+    bool stock;           /* Open MPI has it, too: assumed to be what the previous component runs */
+    bool fewest_switches; /* with few blocks it has the fewest changes of
+                             process on shared processors; one algorithm has it */
     bool rooted;          /* it may have another root than rank 0 */
     bool prefers_more_blocks; /* a pipeline that evens out what ranks cost that are not in step, the
                    more so the more blocks of its `choices` it has */
@@ -90,11 +90,11 @@ struct strag_algorithm {
      * made quickly, so the answer has to come quickly, too. NULL: it may be better. */
     bool (*adds_nothing)(const struct strag_problem *problem);
 
-    /** Does so much have to be looked at that a table that is made quickly does without it? NULL:
+    /** Is it too expensive to price for a table that is made quickly? NULL:
      * no. */
     bool (*takes_long)(const struct strag_problem *problem);
 
-    /** Is the algorithm to run only where it is named, since planning takes too long? NULL: no. */
+    /** Is the algorithm to run only if it is named, since planning takes too long? NULL: no. */
     bool (*on_request)(const struct strag_problem *problem);
 
     /** For what does not depend on problem->blocks, where that is much: a tree that is planned.
@@ -117,8 +117,8 @@ struct strag_algorithm {
     int (*choices)(const struct strag_problem *problem, int *blocks);
 
     void (*claim)(const struct strag_problem *problem, struct strag_claim *claim);
-    /** The claim's sent_max, where all ranks have to be looked at for it: only a proof wants to
-     * know it, a plan has to be made quickly. @return negative: out of memory. NULL: the claim has
+    /** The claim's sent_max, if it takes all ranks to know it: only a proof needs
+     * it, a plan has to be made quickly. @return negative: out of memory. NULL: the claim has
      * it. */
     double (*sent_max)(const struct strag_problem *problem);
     /** Append the rank's operations; n >= 2 here. Many rounds: those that are wanted will do. */
@@ -128,21 +128,22 @@ struct strag_algorithm {
     void (*bounds)(const struct strag_problem *problem, struct strag_bounds *bounds);
     /** How many rounds from this one on carry the same traffic: between the same ranks as many
      * bytes, reduced or not, if blocks are of equal size. At least 1. NULL: no two rounds are
-     * known to be alike. */
-    int (*alike)(const struct strag_problem *problem, int round);
-    /** With `alike`, for rounds that take turns: rounds round, round + period, round + 2 period,
-     * ... carry the same traffic, as many of them as `alike` says, and so it is with each of the
-     * `period` rounds from this one on. The straggler takes part in all of these rounds, or in
+     * known to be identical. */
+    int (*same_rounds)(const struct strag_problem *problem, int round);
+    /** With `same_rounds`, for rounds that take turns: rounds round, round + period, round + 2
+     * period,
+     * ... carry the same traffic, as many of them as `same_rounds` says, and so it is with each of
+     * the `period` rounds from this one on. The straggler takes part in all of these rounds, or in
      * none. NULL: 1, they follow one another. */
     int (*period)(const struct strag_problem *problem, int round);
-    /** With `alike`, for pipelines: with so many blocks more, in the middle of the vector and as
-     * long as those there, every stretch of rounds that are alike has one more repetition, and
-     * nothing else changes but that all blocks are shorter. The problem is prepared. NULL: another
-     * count of blocks makes another traffic. */
+    /** With `same_rounds`, for pipelines: with that many additional blocks in the middle of the
+     * vector and as long as those there, every stretch of identical rounds has one more repetition,
+     * and nothing else changes but that all blocks are shorter. The problem is prepared. NULL:
+     * another count of blocks makes another traffic. */
     int (*unit)(const struct strag_problem *problem);
     /** With `unit`, where that holds only between counts of blocks of the same form: which one,
-     * from 0 to STRAG_FORMS_MAX - 1; negative: no rounds are alike. The problem has what is shared.
-     * NULL: there is one form. */
+     * from 0 to STRAG_FORMS_MAX - 1; negative: no rounds are identical. The problem has what is
+     * shared. NULL: there is one form. */
     int (*form_of)(const struct strag_problem *problem, int blocks);
     /** Rounds of the same kind, that is with the same numbers, carry the same traffic but for an
      * exchange of hosts whose links are equally fast (strag_uplinks has them: those at the full
@@ -157,8 +158,8 @@ struct strag_algorithm {
     bool (*turns)(const struct strag_problem *problem, int *shift);
     /** The rank that stands for this one: an exchange of ranks that makes no difference on such a
      * machine takes this one to it, and the messages of every round to themselves, with their
-     * bytes. Ranks that are alike all name the same one, which names itself; on trees the ranks'
-     * order is the tree's. NULL: no two ranks are known to be alike. */
+     * bytes. Equivalent ranks all name the same one, which names itself; on trees the ranks'
+     * order is the tree's. NULL: no two ranks are known to be equivalent. */
     int (*like)(const struct strag_problem *problem, enum strag_machine machine, int rank);
 };
 
@@ -241,7 +242,7 @@ struct strag_ranks {
 
 /** Build the plans of some ranks; on failure none is left.
  *
- * @param progress     told how many are done; may be NULL
+ * @param progress     is given how many are done; may be NULL
  * @param[out] plans   one for each of these ranks */
 int strag_instance_plans(const struct strag_instance *instance, struct strag_ranks ranks,
                          const struct strag_progress *progress, struct strag_plan **plans,
@@ -253,7 +254,7 @@ void strag_instance_build(const struct strag_instance *instance, int rank,
 
 /** How many rounds carry the same traffic, at least 1: this one, and more in steps of the period.
  */
-int strag_instance_alike(const struct strag_instance *instance, int round);
+int strag_instance_same_rounds(const struct strag_instance *instance, int round);
 
 /** At least 1. */
 int strag_instance_period(const struct strag_instance *instance, int round);

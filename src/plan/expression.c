@@ -103,8 +103,8 @@ static uint64_t two(uint32_t high, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
-/* Set number 0 is the empty set at every level; the other results of 0 are failures, told apart by
- * *status. */
+/* Set number 0 is the empty set at every level; the other results of 0 are failures, distinguished
+ * by *status. */
 static uint32_t unite(struct strag_expression_table *table, int level, uint32_t a, uint32_t b,
                       int *status)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Given plans: holding one, being an algorithm, and going from one process to another.
+ * User plans: holding one, being an algorithm, and going from one process to another.
  */
 #include "plan/given_parts.h"
 
@@ -413,7 +413,7 @@ int strag_given_pack(const struct strag_given *given, void **bytes, size_t *size
     return STRAG_OK;
 }
 
-/* The next `count` items. @return NULL: there are not so many bytes */
+/* The next `count` items. @return NULL: fewer bytes are left */
 static const void *take(const char **bytes, size_t *left, int count, size_t size)
 {
     const char *taken = *bytes;

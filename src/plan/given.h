@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A given plan: the plans of all ranks as data, written down by somebody (plan_file.h) or taken
+ * A user plan: the plans of all ranks as data, written down by somebody (plan_file.h) or taken
  * from an algorithm, in the form that doc/plan-format.md describes. Ranks that do the same are one
  * group, and what a rank does again and again is one loop, so that a ring of 1,024 ranks, four
  * million operations, is ten of them here:
@@ -86,7 +86,7 @@ struct strag_given_head *strag_given_head(struct strag_given *given);
  * @return NULL: out of memory */
 int64_t *strag_given_numerators(struct strag_given *given, int64_t denominator);
 
-/** The stage of a name, noted if it is new. @return -1: there are too many, or it is too long */
+/** The stage of a name, recorded if it is new. @return -1: there are too many, or it is too long */
 int strag_given_stage(struct strag_given *given, const char *name);
 
 /** Ranks first, first + step, ..; loops follow. @return false: out of memory */

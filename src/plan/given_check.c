@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is a given plan well formed? Sizes first, so that nothing below takes much memory or time; then
+ * Is a user plan well formed? Sizes first, so that nothing below takes much memory or time; then
  * whose group is whose, and each rank's operations. Whether it is an allreduce verify finds out.
  */
 #include "plan/given_parts.h"

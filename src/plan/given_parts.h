@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a given plan consists of, and what its ranks do: for given.c, which holds and runs it,
+ * What a user plan consists of, and what its ranks do: for given.c, which holds and runs it,
  * given_check.c, which checks it, and given_proof.c, which proves it.
  */
 #ifndef STRAG_GIVEN_PARTS_H

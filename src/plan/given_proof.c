@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The proof of a given plan, within limits.
+ * The proof of a user plan, within limits.
  */
 #include "plan/given_parts.h"
 

@@ -200,7 +200,7 @@ static void fail(struct strag_builder *builder, int status, const char *bug)
     }
 }
 
-/* Several arrays grow beside each other, so that they are moved; and a page that was not touched
+/* Several arrays grow next to each other, so that they are moved; and a page that was not touched
  * yet costs as much as tens of operations, so an array that turns out long is moved once, to where
  * it has room for 64 times as many. Room that is never used is never touched, yet it counts where
  * the address space is limited or memory is not overcommitted: beyond LEAP_BYTES it is four times.
@@ -353,7 +353,7 @@ static bool finds_input(struct strag_builder *builder, const struct strag_op *op
     return !in_output;
 }
 
-/* What is wrong with an operation; NULL: nothing. */
+/* The first fault of an operation; NULL: none. */
 static inline const char *find_bug(const struct strag_plan *plan, int round, int peer, int first,
                                    int count)
 {

@@ -42,7 +42,7 @@ struct strag_op {
     uint8_t kind;  /* enum strag_kind */
     uint8_t stage; /* index into the plan's stage names */
 
-    /* recv_reduce: which operand stands left of the operator. Where two ranks reduce the same two
+    /* recv_reduce: which operand stands left of the operator. If two ranks reduce the same two
      * values, both must put the same one left, or floating point gives them different bits. */
     bool own_left;
 
@@ -56,7 +56,8 @@ struct strag_op {
     uint32_t after;       /* waits: plan->after[op.after .. next op's after) */
 };
 
-/* Where a block starts, as a fraction of the vector: exact, so that all ranks cut alike. */
+/* Where a block starts, as a fraction of the vector: exact, so that all ranks cut at the same
+ * elements. */
 struct strag_bounds {
     int32_t blocks;
     int64_t denominator; /* 1 .. 2^62 */
@@ -186,8 +187,8 @@ int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan
                          struct strag_error *err);
 
 /*
- * A builder that makes no plan, but hands each operation of some rounds to a visitor: for looking
- * at the traffic of many ranks, where plans would take too much time and memory.
+ * A builder that makes no plan, but hands each operation of some rounds to a visitor: for examining
+ * the traffic of many ranks, for which plans would take too much time and memory.
  */
 /** @param op  the operation; of its waits and its stage nothing is known */
 typedef void strag_visit_fn(void *context, const struct strag_op *op);

@@ -28,7 +28,7 @@ struct reader {
     char place[96]; /* "ranks[3].ops[7]"; "": the file */
 };
 
-/* "FILE: ranks[3].ops[7].peer: what is wrong" @param key  NULL: the place itself */
+/* "FILE: ranks[3].ops[7].peer: reason" @param key  NULL: the place itself */
 static int refuse(const struct reader *reader, const char *key, const char *format, ...)
     STRAG_PRINTF(3, 4);
 

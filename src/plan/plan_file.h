@@ -3,7 +3,7 @@
  * Reading plans from files: JSON, as `strag plan --format json` writes it and doc/plan-format.md
  * specifies it, all operations of all ranks or in the compact form.
  *
- * What is read is well formed, and small enough to be looked at; whether it is an allreduce,
+ * What is read is well formed, and small enough to be examined; whether it is an allreduce,
  * strag_given_prove says.
  */
 #ifndef STRAG_PLAN_FILE_H

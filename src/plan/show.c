@@ -51,7 +51,7 @@ static int digits(int value)
     return snprintf(NULL, 0, "%d", value);
 }
 
-/* How wide the columns of all tables are, so that they look alike. */
+/* How wide the columns of all tables are, so that they have the same layout. */
 struct widths {
     int round, op, peer, blocks, stage;
 };

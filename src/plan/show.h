@@ -11,10 +11,10 @@
 
 /**
  * Write ranks' plans as text: a table per rank, one operation a line. The plans are made one after
- * the other, twice each, so that tables look alike and no more than one is in memory.
+ * the other, twice each, so that tables have the same layout and no more than one is in memory.
  *
  * @param ranks     at least one
- * @param progress  told how many are written; may be NULL
+ * @param progress  is given how many are written; may be NULL
  * @return STRAG_OK, STRAG_ERR_IO, or as strag_instance_plan with the reason in err
  */
 int strag_show_text(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,

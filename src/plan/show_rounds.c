@@ -5,7 +5,7 @@
 
 enum {
     FEW = 24,     /* rounds that are all shown */
-    LIKE = 4,     /* so many like ones, too */
+    LIKE = 4,     /* rounds like the one before that are all shown */
     MOST = 40,    /* columns */
     AT_ENDS = 18, /* of these at each end, where there would be more */
 };
@@ -61,7 +61,7 @@ static int leave_out_middle(struct strag_column *columns, int ncolumns)
     if (ncolumns <= MOST)
         return ncolumns;
     columns[AT_ENDS].left_out = columns[last].round - columns[AT_ENDS].round;
-    columns[AT_ENDS].alike = false;
+    columns[AT_ENDS].same = false;
     for (int c = 0; c < AT_ENDS; c++)
         columns[AT_ENDS + 1 + c] = columns[last + c];
     return 2 * AT_ENDS + 1;

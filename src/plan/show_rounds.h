@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which rounds a picture shows. A few: all of them. Of more, where many are alike (the same ranks
+ * Which rounds a picture shows. A few: all of them. Of more, if many are identical (the same ranks
  * send as many blocks to the same ranks), the first two and the last of each row of like ones;
  * ring's 126 rounds with 64 ranks so are
  *
- *     0 1 .. 62 63 64 .. 125      0 to 62 are alike (reduce), and 63 to 125 (copy)
+ *     0 1 .. 62 63 64 .. 125      0 to 62 are identical (reduce), and 63 to 125 (copy)
  *
  * And if these are still too many, the first and the last.
  */
@@ -17,7 +17,7 @@
 struct strag_column {
     int round;    /* the first one */
     int left_out; /* how many are; 0: this round is shown */
-    bool alike;   /* those left out are like the one before */
+    bool same;    /* those left out are like the one before */
 };
 
 /**

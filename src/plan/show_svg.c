@@ -30,7 +30,7 @@
 #define SIZE_PART_MAX 110.0
 #define WIDTH_MIN     720.0 /* for the title and the legend */
 #define GAP_WIDTH     46.0  /* of a column in place of rounds that are left out */
-#define ARROWS_MIN    22.0  /* room for a round's arrows, and so much more for each rank */
+#define ARROWS_MIN    22.0  /* room for a round's arrows, and the additional room for each rank */
 #define ARROWS_RANK   0.9
 enum { ARROWS_MOST = 64 }; /* ranks; with more they would only be grey */
 
@@ -236,7 +236,7 @@ static void draw_left_out(const struct picture *picture, int c, double y)
     const struct strag_column *column = &picture->columns[c];
     const int last = column->round + column->left_out - 1;
     char like[32] = "left out";
-    if (column->alike)
+    if (column->same)
         snprintf(like, sizeof like, "like round %d", column->round - 1);
     fprintf(picture->out,
             "<g class=\"gap\"><title>rounds %d to %d: %s</title><text class=\"number\" x=\"%.1f\" "

@@ -10,14 +10,14 @@
 
 #include <stdio.h>
 
-/* Beside enum strag_kind: a whole call. */
+/* In addition to enum strag_kind: a whole call. */
 enum { STRAG_TRACE_CALL = 255 };
 
 struct strag_trace_event {
     double begin, end; /* seconds; of a receive: from when it was posted until it was there, and
                           reduced */
     uint64_t bytes;    /* of the message; of a call's vector */
-    uint32_t call;     /* numbered alike on all ranks */
+    uint32_t call;     /* the same number on all ranks */
     int32_t peer, round;
     uint8_t kind;      /* enum strag_kind, or STRAG_TRACE_CALL */
     uint8_t outcome;   /* of a call: what ran it, as the caller numbers that */
@@ -29,9 +29,9 @@ struct strag_trace {
     size_t room;
     uint64_t written;
     double (*now)(void);
-    uint32_t call; /* under way */
+    uint32_t call; /* in progress */
     size_t size;   /* bytes of an element of it */
-    double *began; /* [ops]: of the call under way */
+    double *began; /* [ops]: of the call in progress */
     int ops;
 };
 
@@ -54,11 +54,11 @@ static inline void strag_trace_began(struct strag_trace *trace, int index)
     trace->began[index] = trace->now();
 }
 
-/** It is over. @param elements  of its message */
+/** It has ended. @param elements  of its message */
 void strag_trace_ended(struct strag_trace *trace, const struct strag_op *op, int index,
                        size_t elements);
 
-/** A whole call is over. */
+/** A whole call has ended. */
 void strag_trace_call(struct strag_trace *trace, double begin, double end, uint64_t bytes,
                       int outcome);
 
@@ -86,7 +86,7 @@ void strag_trace_sort(const struct strag_trace_job *job);
 
 /**
  * Chrome trace JSON: a process for each rank; of its threads 0 has calls, 1 to 99 sends and 100 to
- * 199 receives, as many as were under way at the same time. Times are from the earliest event on.
+ * 199 receives, as many as were in flight at the same time. Times are from the earliest event on.
  */
 void strag_trace_json(const struct strag_trace_job *job, FILE *out);
 

@@ -37,7 +37,8 @@ static void wake(struct strag_proof *proof, int rank, int op)
     look_at(proof, rank);
 }
 
-/* Look at it again when `blocker`, which is not done, is; or before, if that is already noted. */
+/* Look at it again when `blocker`, which is not done, is; or before, if that is already recorded.
+ */
 static void watch(const struct strag_proof *proof, int rank, int op, int blocker)
 {
     struct strag_proof_event *event = &proof->events[rank][op];

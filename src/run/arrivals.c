@@ -26,7 +26,7 @@ struct strag_arrivals {
 
     uint32_t come[]; /* bits of ranks that have come, as far as is known: to calls c with c % 2 = 0,
                         behind them those with 1. A rank that has come to the next call has come to
-                        this one, though only that one was told. */
+                        this one, though its announcement was for the next one. */
 };
 
 enum { BITS = 32 };
@@ -51,7 +51,7 @@ void strag_arrivals_init(struct strag_arrivals *arrivals, int n, int rank)
     arrivals->decision = STRAG_ARRIVALS_ALL;
 }
 
-/* ---- What is known ---- */
+/* ---- State ---- */
 
 static bool is_coordinator(const struct strag_arrivals *arrivals)
 {
@@ -130,7 +130,7 @@ static void vote(struct strag_arrivals *arrivals, const struct strag_arrivals_po
             rank == arrivals->me ? STRAG_ARRIVALS_TAKE : STRAG_ARRIVALS_LEAVE, NOBODY);
 }
 
-/* ---- What follows from what is known ---- */
+/* ---- What follows from the state ---- */
 
 static void act_as_deputy(struct strag_arrivals *arrivals, const struct strag_arrivals_port *port)
 {

@@ -23,7 +23,7 @@
  * exactly one decision; and it waits for two ranks only where two are missing.
  *
  * All messages of a call are received in it, by ranks that may have to wait for them at its end
- * (those of a rank that came late). So nothing is under way between calls but what ranks say that
+ * (those of a rank that came late). So nothing is in flight between calls but what ranks say that
  * are in the next call already; that is kept for it.
  *
  * Messages between two ranks have to arrive in order. No clock and no messages in here: the caller

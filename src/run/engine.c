@@ -31,7 +31,7 @@ static bool overlap(const struct strag_op *a, const struct strag_op *b)
     return a->first < b->first + b->count && b->first < a->first + a->count;
 }
 
-/* Sends of the same range, one after another with no change of it in between, are numbered alike.
+/* Sends of the same range, one after another with no change of it in between, get the same number.
  * So are those with other sends in between, as long as these are of the same range, too. */
 static void number_contents(struct strag_engine *engine)
 {
@@ -59,7 +59,7 @@ int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_e
                         struct strag_error *err)
 {
     if (depth < 1)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d messages in flight; at least 1 is needed",
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d messages in flight; must be at least 1",
                           depth);
     struct strag_engine *engine = calloc(1, sizeof *engine);
     if (!engine)

@@ -13,10 +13,10 @@
  * That concerns a rank's own link. What it sends too early takes bandwidth from what its next
  * partner still waits for, and that one's link the other way is idle meanwhile: 8 hosts that swap
  * halves of 512 KiB by TCP took 1.35 times as long as their links need, since what is in a socket's
- * buffer is sent beside the next round's messages. So plans that go from partner to partner (in
- * step) send in a round, over a lane that says so, when all earlier rounds are received.
+ * buffer is sent together with the next round's messages. So plans that go from partner to partner
+ * (in step) send in a round, over a lane that says so, when all earlier rounds are received.
  *
- * That is the pipeline (pipeline.h). Where a transport transfers short messages immediately,
+ * That is the pipeline (pipeline.h). If a transport transfers short messages immediately,
  * vectors of one segment are run without it, one operation after another (in_order.h).
  *
  * Memory, all of it taken when the engine is made or at the start of a call: a few words per
@@ -69,7 +69,7 @@ struct strag_call {
 
     struct strag_transport *transport;
     struct strag_reducer *reducer;
-    struct strag_trace *trace; /* where operations are noted; NULL: nowhere */
+    struct strag_trace *trace; /* where operations are recorded; NULL: nowhere */
 };
 
 /**

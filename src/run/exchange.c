@@ -259,7 +259,7 @@ void strag_exchange_allgather(struct strag_exchange *x, void *all, size_t bytes)
 
 /* ---- Agreement ---- */
 
-/* Where children's values come; as many as may be under way fit. */
+/* The children's values arrive here; there is room for all that may be in flight. */
 _Static_assert(STRAG_EXCHANGE_VALUE *STRAG_EXCHANGE_UNDER_WAY <= STRAG_EXCHANGE_PIECE &&
                    STRAG_EXCHANGE_VALUE % _Alignof(max_align_t) == 0,
                "values from below do not fit into a piece");

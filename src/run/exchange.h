@@ -22,10 +22,10 @@
  * as an allgather does, and an agreement twice as many; and no rank has more than 3 log2(n)
  * neighbours, so that few connections are needed.
  *
- * Beside what the caller gives, a rank takes no memory, and allocates none: what passes through it
- * on the tree goes in pieces of 4 KB. With 4,096 ranks, rank 0 alone has what is gathered. So a
- * rank that is out of memory can still take part: it lets a broadcast pass, and says so in the next
- * agreement.
+ * In addition to what the caller gives, a rank takes no memory, and allocates none: what passes
+ * through it on the tree goes in pieces of 4 KB. With 4,096 ranks, rank 0 alone has what is
+ * gathered. So a rank that is out of memory can still take part: it lets a broadcast pass, and says
+ * so in the next agreement.
  *
  * Messages between two ranks have to match in order, as in run/transport.h; and all ranks begin the
  * same exchanges in the same order, each when it likes.
@@ -49,9 +49,9 @@ struct strag_agreement {
      * order ranks are added. */
     void (*add)(void *context, void *value, const void *other);
 
-    /* Does this neighbour take part? If not, that is noted in `value`, this rank's, and nothing is
-     * sent to it or received from it: a rank whose parent does not take part is the root of those
-     * below it. NULL: all do. Called once for each neighbour. */
+    /* Does this neighbour take part? If not, that is recorded in `value`, this rank's, and nothing
+     * is sent to it or received from it: a rank whose parent does not take part is the root of
+     * those below it. NULL: all do. Called once for each neighbour. */
     bool (*takes_part)(void *context, void *value, int neighbour);
     void *context;
 };
@@ -68,8 +68,9 @@ struct strag_exchange_message {
 struct strag_exchange {
     struct strag_transport *transport; /* of single bytes */
     int n, me;
-    int status;                                    /* the first error */
-    void (*step)(struct strag_exchange *exchange); /* once nothing is under way; NULL: over */
+    int status; /* the first error */
+    void (*step)(
+        struct strag_exchange *exchange); /* once nothing is in flight; NULL: it has ended */
     int under_way;
     struct strag_exchange_message messages[STRAG_EXCHANGE_UNDER_WAY];
 
@@ -84,7 +85,8 @@ struct strag_exchange {
     size_t taken, next, sent;   /* of the own entry; of the stream, come from below, and sent */
     size_t held, arrived, used; /* in `outgoing`; in `incoming`, and taken from there */
 
-    int bit; /* the child that is me + bit is next; in an allgather: so many entries are there */
+    int bit; /* the child that is me + bit is next; in an allgather: the number of entries received
+              */
 
     /* An agreement or a collection; the last two also for what is spread after it. */
     struct strag_agreement agreement;
@@ -99,7 +101,7 @@ struct strag_exchange {
 void strag_exchange_init(struct strag_exchange *exchange, struct strag_transport *transport, int n,
                          int me);
 
-/* Begin one. None may be under way. What is given must stay until it is over. */
+/* Begin one. None may be in progress. Arguments must stay valid until it has ended. */
 
 /** @param own    this rank's entry
  * @param bytes  of an entry, at least 1
@@ -141,11 +143,11 @@ int strag_exchange_collected(const struct strag_exchange *exchange);
 void strag_exchange_minimum(struct strag_exchange *exchange, int32_t *numbers, int count);
 
 /** Do what can be done now.
- * @return STRAG_OK: it is over, or none was begun; STRAG_PENDING; or an error, after which
+ * @return STRAG_OK: it has ended, or none was begun; STRAG_PENDING; or an error, after which
  *         strag_exchange_stop is to be called, and nothing else */
 int strag_exchange_progress(struct strag_exchange *exchange);
 
-/** Give up what is under way.
+/** Give up the exchange in progress.
  * @return STRAG_OK; or STRAG_PENDING: some messages could not be stopped, and the exchange and what
  *         it was given must not be reused or freed */
 int strag_exchange_stop(struct strag_exchange *exchange);

@@ -10,10 +10,10 @@
  *     send ... send  recv ... recv  send ... send  recv ... recv
  *
  * That cannot hang if no send waits for a receive of its own round, and if there is room for all
- * that a rank sends to another in a call: each round's sends are made when the rounds before it are
- * over, and so, round by round, everything arrives. Other plans are left to the pipeline, such as
- * those that send a block at a time to the same neighbour (ring) on many ranks. Each rank decides
- * for itself: the messages are the same, in the same order.
+ * that a rank sends to another in a call: each round's sends are made when the rounds before it
+ * have ended, and so, round by round, everything arrives. Other plans are left to the pipeline,
+ * such as those that send a block at a time to the same neighbour (ring) on many ranks. Each rank
+ * decides for itself: the messages are the same, in the same order.
  */
 #ifndef STRAG_IN_ORDER_H
 #define STRAG_IN_ORDER_H
@@ -37,7 +37,7 @@ void strag_in_order_free(struct strag_in_order *run);
 bool strag_in_order_suits(const struct strag_in_order *run, const struct strag_call *call,
                           const struct strag_transport *transport);
 
-/** Begin a call that suits; `call` and the transport must live until it is over. */
+/** Begin a call that suits; `call` and the transport must live until it has ended. */
 void strag_in_order_start(struct strag_in_order *run, const struct strag_call *call,
                           struct strag_transport *transport);
 

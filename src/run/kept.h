@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * For which ranks plans without them are kept. Making a plan takes as long as many short messages,
- * so that where more ranks come last in turn than are kept, one is replaced in every STRAG_KEPT-th
- * call at most: in the others a rank without a plan is waited for. All ranks count alike.
+ * so that if more ranks come last in turn than are kept, one is replaced in every STRAG_KEPT-th
+ * call at most: in the others a rank without a plan is waited for. All ranks count in the same way.
  */
 #ifndef STRAG_KEPT_H
 #define STRAG_KEPT_H

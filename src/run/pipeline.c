@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 /* Active rounds after the first one. Algorithms with pipelines of short blocks over a network need
- * several: a rank receives from several others in turn, and where one of them is behind, the
+ * several: a rank receives from several others in turn, and if one of them is behind, the
  * others' blocks keep its link busy (8 hosts, 40 KB per round: the straggler pipeline takes 1.37
  * times as long as the vector with 2, 1.09 with 8). */
 enum { LOOKAHEAD = 8, NONE = -1 };
@@ -39,7 +39,7 @@ struct segment {
     struct strag_pipeline *pipeline;
     struct segment *next; /* younger segment of the same operation, or next free one */
     size_t first, count;  /* elements of the vector */
-    int slot;             /* recv_reduce: where it is received, or NONE */
+    int slot;             /* recv_reduce: the slot it is received in, or NONE */
     enum segment_state state;
     uint64_t ticket; /* REDUCING: the reducer's */
 };
@@ -390,7 +390,7 @@ static bool post(struct strag_pipeline *pipeline, int index)
 /* ---- The active operations ---- */
 
 /* Elements in a segment of a range that is cut: about the same number in all of them. Both sides
- * cut alike. */
+ * cut at the same elements. */
 static size_t find_step(size_t length, size_t longest)
 {
     const size_t cut = longest < CUT ? 1 : CUT;

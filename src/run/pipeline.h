@@ -24,7 +24,7 @@ struct strag_pipeline *strag_pipeline_create(const struct strag_plan *plan, cons
 void strag_pipeline_free(struct strag_pipeline *pipeline);
 
 /**
- * Begin a call; `call` must live until it is over. Every lane has a transport.
+ * Begin a call; `call` must live until it has ended. Every lane has a transport.
  *
  * @return STRAG_OK; or STRAG_ERR_MEMORY, and nothing has begun
  */

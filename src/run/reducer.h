@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct strag_reducer {
-    /** Temporary space for so many elements, at an address that the transport can receive into
+    /** Temporary space for this many elements, at an address that the transport can receive into
      *  and `reduce` can read. @return NULL when there is none: the engine fails the call */
     void *(*allocate)(struct strag_reducer *reducer, size_t elements);
 
@@ -20,7 +20,7 @@ struct strag_reducer {
     /**
      * out = left (op) right, element by element. `out` is the same address as `left` or as `right`,
      * or overlaps neither. The values of operands in temporary space of `allocate` may be
-     * destroyed. Other operands are not changed: what a transport offers in place is read by other
+     * destroyed. Other operands are not changed: what a transport lends in place is read by other
      * ranks, too, and the call's input is its caller's.
      *
      * @param[out] ticket  when STRAG_PENDING is returned: for `test`

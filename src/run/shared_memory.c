@@ -72,7 +72,7 @@ static int copy_out(const struct strag_shm *shm, const void *slot, void *buffer,
 
 /* ---- Sending ---- */
 
-/* Has the peer taken this message of ours? */
+/* Has the peer taken this message that we sent? */
 static bool is_taken(struct strag_shm_peer *peer, int64_t number)
 {
     if (peer->taken < number)
@@ -313,7 +313,7 @@ static int receive_drained(const struct strag_shm *shm, struct strag_shm_peer *p
     return STRAG_OK;
 }
 
-/* The next message, which is to have so many elements. It must be released.
+/* The next message, which must have this many elements. It must be released.
  * @return STRAG_OK, STRAG_PENDING: it is not there yet, or an error */
 static int receive_now(struct strag_shm *shm, struct strag_shm_peer *peer, size_t elements,
                        const void **values)
@@ -427,7 +427,7 @@ static bool scan(struct strag_shm *shm, struct strag_shm_queue *queue, try_fn *t
 static bool drop_old_of(struct strag_shm *shm, struct strag_shm_peer *peer)
 {
     const uint64_t given_up =
-        atomic_load_explicit(&shm->desk.status->given_up, memory_order_relaxed);
+        atomic_load_explicit(&shm->mailbox.status->given_up, memory_order_relaxed);
     const bool is_over =
         atomic_load_explicit(&peer->status->begun, memory_order_acquire) > given_up;
     const bool found = next_message(shm, peer) != NULL;
@@ -605,7 +605,7 @@ void strag_shm_abandon(struct strag_shm *shm)
 {
     strag_shm_publish_wait(shm, 0);
     shm->has_stale = true;
-    atomic_store_explicit(&shm->desk.status->given_up, shm->call, memory_order_relaxed);
+    atomic_store_explicit(&shm->mailbox.status->given_up, shm->call, memory_order_relaxed);
     strag_shm_publish_call(shm, shm->call + 1);
 }
 

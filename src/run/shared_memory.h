@@ -4,7 +4,7 @@
  * of the process around it is a struct strag_shm_host.
  *
  *     shared_memory_layout.h    what is in the memory: an arena for each process, and in it, for
- *                               each of its communicators, a desk; channels, cells, slots
+ *                               each of its communicators, a mailbox; channels, cells, slots
  *     shared_memory_limits.c    how much memory that may be, and what is made of it
  *     shared_memory_arena.c     making a process's arena, a System V segment; attaching others'
  *     shared_memory_room.c      room for messages: slots and rings, and how they come back
@@ -72,12 +72,12 @@ struct strag_shm_host {
 /* What a rank tells all others when a communicator is set up: plain bytes. */
 struct strag_shm_info {
     uint64_t arena_key;     /* at the beginning of its arena; random */
-    uint64_t desk_key;      /* at the beginning of its desk */
+    uint64_t mailbox_key;   /* at the beginning of its mailbox */
     uint64_t processor_set; /* hash of the processors that it may run on */
     int32_t processors;     /* how many these are; 0: unknown */
     int32_t segment;        /* the arena's number among the IPC namespace's */
     uint32_t bytes;         /* of the arena */
-    uint32_t desk;          /* offset in the arena, in lines */
+    uint32_t mailbox;       /* offset in the arena, in lines */
     uint32_t slot;          /* bytes of a slot */
     int32_t yields;         /* of its host structure */
     int32_t note;           /* the caller's */
@@ -181,12 +181,13 @@ void strag_shm_abandon(struct strag_shm *shm);
 struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type, size_t size,
                                         bool contiguous, bool in_place);
 
-/** The call is over, or has failed. Allowed without strag_shm_begin, or where it returned NULL. */
+/** The call has ended, or has failed. Allowed without strag_shm_begin, or after it returned NULL.
+ */
 void strag_shm_end(struct strag_shm *shm);
 
 /**
  * For a call, after its begin, whose plan has a root that works for all: which rank is that best?
- * Where few ranks share a processor they take turns in short calls, and if there are two for each,
+ * If few ranks share a processor they take turns in short calls, and if there are two for each,
  * those that wait look who can go on there. (With many ranks it takes as long for all of them to
  * come by.) A rank that polls is never known to wait: it may compute meanwhile.
  *
@@ -198,7 +199,7 @@ int strag_shm_choose_root(struct strag_shm *shm, size_t bytes);
 /** The longest message, in bytes; the same on all ranks of a host. */
 size_t strag_shm_longest(const struct strag_shm *shm);
 
-/** Bytes of long messages that this rank may have under way, unless others help out. */
+/** Bytes of long messages that this rank may have in flight, unless others help out. */
 size_t strag_shm_window(const struct strag_shm *shm);
 
 /** On how many processors the ranks of this host may run, all together; the same on all of them.

@@ -6,7 +6,7 @@
  * owner need not help, it has no name in a file system, and the two may be in different namespaces
  * of users, processes, mounts and networks, as ranks in containers are: only their IPC namespace
  * and their user have to be the same. In another IPC namespace that number is another segment's, or
- * nobody's: the opener does not find the key that it was told.
+ * nobody's: the opener does not find the key that it was given.
  *
  * The segment is marked for removal as soon as its owner has attached it. Linux lets others attach
  * it all the same (shmat(2)), and it is gone with the last process that has it, however that ends.
@@ -83,20 +83,20 @@ static void *make_segment(size_t bytes, int *segment, enum strag_shm_reason *rea
     return memory;
 }
 
-/* What is known of the arena's parts: all are free. @return false: out of memory */
+/* The lists of the arena's parts: all are free. @return false: out of memory */
 static bool make_lists(struct strag_shm_process *process)
 {
     const struct strag_shm_size *size = &process->arena.size;
     const unsigned large = size->large + size->reserve;
     struct strag_shm_rotation *rotation = &process->rotation;
-    process->desk_map = calloc(size->desks / STRAG_SHM_DESK_UNIT, 1);
+    process->mailbox_map = calloc(size->mailboxes / STRAG_SHM_MAILBOX_UNIT, 1);
     process->free_small = malloc(size->small * sizeof *process->free_small + 1);
     process->free_reserve = malloc(size->reserve * sizeof *process->free_reserve + 1);
     rotation->slots = malloc(size->large * sizeof *rotation->slots + 1);
     process->uses = calloc(size->small + large, sizeof *process->uses);
     process->users = calloc((size_t)size->rings + 1, sizeof *process->users);
-    if (!process->desk_map || !process->free_small || !process->free_reserve || !rotation->slots ||
-        !process->uses || !process->users)
+    if (!process->mailbox_map || !process->free_small || !process->free_reserve ||
+        !rotation->slots || !process->uses || !process->users)
         return false;
     process->nfree_small = size->small;
     process->nfree_reserve = size->reserve;
@@ -153,13 +153,13 @@ void strag_shm_arena_drop(struct strag_shm_process *process)
         shmdt(process->arena.base);
         process->mapped -= process->arena.size.bytes;
     }
-    free(process->desk_map);
+    free(process->mailbox_map);
     free(process->free_small);
     free(process->free_reserve);
     free(process->rotation.slots);
     free(process->uses);
     free(process->users);
-    process->desk_map = NULL;
+    process->mailbox_map = NULL;
     process->free_small = process->free_reserve = process->uses = NULL;
     process->rotation = (struct strag_shm_rotation){NULL, 0, 0, 0};
     process->users = NULL;
@@ -186,7 +186,7 @@ struct strag_shm_opened *strag_shm_arena_add(struct strag_shm_process *process, 
     return opened;
 }
 
-/* Attach the one that its owner told us of. @return NULL, and the reason */
+/* Attach the one that its owner has announced. @return NULL, and the reason */
 static void *attach_other(const struct strag_shm_info *owner, enum strag_shm_reason *reason)
 {
     struct shmid_ds status;

@@ -12,7 +12,7 @@ enum { LOOKS = 1000000 };
  * same, has read what belongs to it. */
 void strag_shm_enter_call(struct strag_shm *shm, uint64_t number, uint64_t bytes, uint64_t what)
 {
-    struct strag_shm_entry *entry = &shm->desk.status->entered[number % STRAG_SHM_ENTERED];
+    struct strag_shm_entry *entry = &shm->mailbox.status->entered[number % STRAG_SHM_ENTERED];
     atomic_store_explicit(&entry->number, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&entry->bytes, bytes, memory_order_relaxed);
@@ -23,7 +23,7 @@ void strag_shm_enter_call(struct strag_shm *shm, uint64_t number, uint64_t bytes
 /* Each number by itself: they only decide who speaks. */
 void strag_shm_say_wait(struct strag_shm *shm, const struct strag_shm_wait *wait)
 {
-    struct strag_shm_waiting *waiting = &shm->desk.status->waiting;
+    struct strag_shm_waiting *waiting = &shm->mailbox.status->waiting;
     atomic_store_explicit(&waiting->claims, wait->claims, memory_order_relaxed);
     atomic_store_explicit(&waiting->said, wait->said, memory_order_relaxed);
     atomic_store_explicit(&waiting->ran, wait->ran, memory_order_relaxed);
@@ -53,7 +53,7 @@ static bool read_entry(const struct strag_shm_entry *entry, struct strag_shm_ent
 
 static const struct strag_shm_rank_status *status_of(const struct strag_shm *shm, int index)
 {
-    return index == shm->me ? shm->desk.status : shm->peers[index].status;
+    return index == shm->me ? shm->mailbox.status : shm->peers[index].status;
 }
 
 uint64_t strag_shm_entered(const struct strag_shm *shm, int index, uint64_t number,
@@ -94,7 +94,7 @@ static bool awaits_decision(const struct strag_shm_waiting *waiting, uint64_t nu
  * other: the higher rank gives way to the lower, which waits for that. */
 bool strag_shm_tells_why(struct strag_shm *shm, uint64_t number)
 {
-    struct strag_shm_waiting *mine = &shm->desk.status->waiting;
+    struct strag_shm_waiting *mine = &shm->mailbox.status->waiting;
     bool tells = atomic_load(&mine->said_why) < number;
     atomic_store(&mine->claims_why, number);
     for (int i = 0; i < shm->n && tells; i++) {

@@ -2,10 +2,10 @@
 /*
  * A communicator joins the ranks of its host, and leaves them (shared_memory.h has the steps).
  *
- * It gets a desk in the arena of each rank's process. When it leaves, others may still be in its
- * last call: they read messages that were sent to them, and see in our desk how far we have taken
- * theirs. So all of it stays as it is until they have left, too; every communicator that joins or
- * leaves looks which of those that left before need nothing any more.
+ * It gets a mailbox in the arena of each rank's process. When it leaves, others may still be in its
+ * last call: they read messages that were sent to them, and see in our mailbox how far we have
+ * taken theirs. So all of it stays as it is until they have left, too; every communicator that
+ * joins or leaves looks which of those that left before need nothing any more.
  */
 #define _GNU_SOURCE /* cpu_set_t */
 
@@ -55,7 +55,7 @@ struct strag_shm *strag_shm_create(struct strag_shm_process *process,
     shm->host = *host;
     shm->all = n;
     shm->longest = STRAG_SHM_LONGEST;
-    shm->desk.status = &shm->alone;
+    shm->mailbox.status = &shm->alone;
     for (int rank = 0; rank < n; rank++) {
         if (rank == me)
             shm->me = shm->n;
@@ -67,27 +67,27 @@ struct strag_shm *strag_shm_create(struct strag_shm_process *process,
     return NULL;
 }
 
-/* ---- Desks: the caller has the lock ---- */
+/* ---- Mailboxes: the caller has the lock ---- */
 
 static size_t units_of(const struct strag_shm *shm)
 {
-    return strag_shm_desk_bytes(shm->n) / STRAG_SHM_DESK_UNIT;
+    return strag_shm_mailbox_bytes(shm->n) / STRAG_SHM_MAILBOX_UNIT;
 }
 
 /* The first place that is long enough. @return in units; or how many there are: none */
 static size_t find_units(const struct strag_shm_process *process, size_t wanted)
 {
-    const size_t units = process->arena.size.desks / STRAG_SHM_DESK_UNIT;
+    const size_t units = process->arena.size.mailboxes / STRAG_SHM_MAILBOX_UNIT;
     size_t run = 0;
     for (size_t i = 0; i < units; i++) {
-        run = process->desk_map[i] ? 0 : run + 1;
+        run = process->mailbox_map[i] ? 0 : run + 1;
         if (run == wanted)
             return i + 1 - wanted;
     }
     return units;
 }
 
-/* Those who still look at a desk that was here see that it is another one. */
+/* Those who still look at a mailbox that was here see that it is another one. */
 static void clear(void *memory, size_t bytes)
 {
     _Atomic uint64_t *words = memory;
@@ -95,38 +95,38 @@ static void clear(void *memory, size_t bytes)
         atomic_store_explicit(&words[i], 0, memory_order_relaxed);
 }
 
-static bool take_desk(struct strag_shm *shm, uint64_t *key)
+static bool take_mailbox(struct strag_shm *shm, uint64_t *key)
 {
     struct strag_shm_process *process = shm->process;
     const size_t units = units_of(shm), first = find_units(process, units);
-    if ((first + units) * STRAG_SHM_DESK_UNIT > process->arena.size.desks)
+    if ((first + units) * STRAG_SHM_MAILBOX_UNIT > process->arena.size.mailboxes)
         return false;
-    char *base = process->arena.desks + first * STRAG_SHM_DESK_UNIT;
-    memset(process->desk_map + first, 1, units);
-    clear(base, units * STRAG_SHM_DESK_UNIT);
-    strag_shm_desk_at(base, shm->n, &shm->desk);
-    *key = process->key + ++process->desks_made * UINT64_C(0x9fb21c651e98df25);
-    atomic_store_explicit(&shm->desk.status->key, *key, memory_order_release);
+    char *base = process->arena.mailboxes + first * STRAG_SHM_MAILBOX_UNIT;
+    memset(process->mailbox_map + first, 1, units);
+    clear(base, units * STRAG_SHM_MAILBOX_UNIT);
+    strag_shm_mailbox_at(base, shm->n, &shm->mailbox);
+    *key = process->key + ++process->mailboxes_made * UINT64_C(0x9fb21c651e98df25);
+    atomic_store_explicit(&shm->mailbox.status->key, *key, memory_order_release);
     shm->arena = process->arena;
     process->communicators++;
     return true;
 }
 
-static void put_desk(struct strag_shm *shm)
+static void put_mailbox(struct strag_shm *shm)
 {
     struct strag_shm_process *process = shm->process;
-    const size_t offset = (size_t)((char *)shm->desk.status - process->arena.desks);
+    const size_t offset = (size_t)((char *)shm->mailbox.status - process->arena.mailboxes);
     strag_shm_put_all(shm);
-    atomic_store_explicit(&shm->desk.status->key, 0, memory_order_release);
-    memset(process->desk_map + offset / STRAG_SHM_DESK_UNIT, 0, units_of(shm));
+    atomic_store_explicit(&shm->mailbox.status->key, 0, memory_order_release);
+    memset(process->mailbox_map + offset / STRAG_SHM_MAILBOX_UNIT, 0, units_of(shm));
     process->communicators--;
 }
 
 /* ---- Leaving: the caller has the lock ---- */
 
-static bool has_desk(const struct strag_shm *shm)
+static bool has_mailbox(const struct strag_shm *shm)
 {
-    return shm->desk.status != &shm->alone;
+    return shm->mailbox.status != &shm->alone;
 }
 
 static void drop_unused(struct strag_shm_process *process)
@@ -138,8 +138,8 @@ static void drop_unused(struct strag_shm_process *process)
 static void destroy(struct strag_shm *shm)
 {
     struct strag_shm_process *process = shm->process;
-    if (has_desk(shm))
-        put_desk(shm);
+    if (has_mailbox(shm))
+        put_mailbox(shm);
     for (int i = 0; shm->peers && i < shm->n; i++) {
         strag_shm_arena_close(process, shm->peers[i].opened);
         strag_shm_drop_drained(&shm->peers[i]);
@@ -157,7 +157,7 @@ static bool have_left(const struct strag_shm *shm)
     for (int i = 0; i < shm->n; i++) {
         const struct strag_shm_peer *peer = &shm->peers[i];
         if (i != shm->me &&
-            atomic_load_explicit(&peer->status->key, memory_order_acquire) == peer->desk_key &&
+            atomic_load_explicit(&peer->status->key, memory_order_acquire) == peer->mailbox_key &&
             atomic_load_explicit(&peer->status->begun, memory_order_acquire) != STRAG_SHM_LEFT)
             return false;
     }
@@ -309,13 +309,14 @@ static enum strag_shm_reason make(struct strag_shm *shm, struct strag_shm_info *
     if (reason != STRAG_SHM_ABLE)
         return reason;
     if ((unsigned)process->communicators >= process->arena.size.reserve ||
-        !take_desk(shm, &info->desk_key))
+        !take_mailbox(shm, &info->mailbox_key))
         return STRAG_SHM_FULL;
     info->arena_key = process->key;
     info->segment = process->segment;
     info->bytes = process->arena.size.bytes;
     info->slot = process->arena.size.slot;
-    info->desk = (uint32_t)(((char *)shm->desk.status - process->arena.base) / STRAG_SHM_LINE);
+    info->mailbox =
+        (uint32_t)(((char *)shm->mailbox.status - process->arena.base) / STRAG_SHM_LINE);
     return STRAG_SHM_ABLE;
 }
 
@@ -346,26 +347,26 @@ static bool are_few(const struct strag_shm *shm, const struct strag_shm_info *in
     return true;
 }
 
-/* Another rank's desk, in an arena that was opened. @return whether it can be there */
+/* Another rank's mailbox, in an arena that was opened. @return whether it can be there */
 static bool meet(struct strag_shm *shm, int index, const struct strag_shm_info *info)
 {
     struct strag_shm_peer *peer = &shm->peers[index];
     const struct strag_shm_arena *arena = &peer->opened->arena;
-    const uint64_t offset = (uint64_t)info->desk * STRAG_SHM_LINE;
-    if (offset < (size_t)(arena->desks - arena->base) ||
-        offset + strag_shm_desk_bytes(shm->n) > (size_t)(arena->small - arena->base))
+    const uint64_t offset = (uint64_t)info->mailbox * STRAG_SHM_LINE;
+    if (offset < (size_t)(arena->mailboxes - arena->base) ||
+        offset + strag_shm_mailbox_bytes(shm->n) > (size_t)(arena->small - arena->base))
         return false;
-    strag_shm_desk_at(arena->base + offset, shm->n, &peer->desk);
+    strag_shm_mailbox_at(arena->base + offset, shm->n, &peer->mailbox);
     peer->arena = arena;
-    peer->desk_key = info->desk_key;
-    peer->status = peer->desk.status;
-    peer->in_entry = &peer->desk.entries[shm->me];
-    peer->in_taken = strag_shm_taken(&shm->desk, index);
-    peer->out_entry = &shm->desk.entries[index];
-    peer->out_taken = strag_shm_taken(&peer->desk, shm->me);
+    peer->mailbox_key = info->mailbox_key;
+    peer->status = peer->mailbox.status;
+    peer->in_entry = &peer->mailbox.entries[shm->me];
+    peer->in_taken = strag_shm_taken(&shm->mailbox, index);
+    peer->out_entry = &shm->mailbox.entries[index];
+    peer->out_taken = strag_shm_taken(&peer->mailbox, shm->me);
     if (info->slot < shm->longest)
         shm->longest = info->slot;
-    return atomic_load_explicit(&peer->status->key, memory_order_acquire) == peer->desk_key;
+    return atomic_load_explicit(&peer->status->key, memory_order_acquire) == peer->mailbox_key;
 }
 
 /* The caller has the lock. */
@@ -385,7 +386,7 @@ static enum strag_shm_reason meet_all(struct strag_shm *shm, const struct strag_
         if (!meet(shm, index, &infos[rank]))
             return STRAG_SHM_NOT_SEEN;
     }
-    shm->peers[shm->me].status = shm->desk.status;
+    shm->peers[shm->me].status = shm->mailbox.status;
     shm->joined = true;
     return STRAG_SHM_ABLE;
 }

@@ -6,42 +6,42 @@
  * others on its host read. So what a process may take of memory can be said beforehand, and a
  * second communicator of the same ranks maps nothing new.
  *
- *     arena    header | rings | desks | small slots | slots
+ *     arena    header | rings | mailboxes | small slots | slots
  *
- *     desk     of one rank in one communicator: its status; where its channel to each other rank of
- *              the host is; how far it has taken what each of them sent; and a ring of its own
+ *     mailbox  of one rank in one communicator: its status; where its channel to each other rank
+ *              of the host is; how far it has taken what each of them sent; and a ring of its own
  *     ring     CELLS cells. A cell announces a message. Up to INLINE bytes are in the cell itself,
  *              so that a short message is one cache line; longer ones are in a slot, where the
  *              sender puts them and the receiver reduces them
  *     slots    for all communicators and peers. A message to several ranks is copied once
  *
  * A channel, from one rank to another in one communicator, needs a ring only while messages are
- * under way. It gets one with its first message, and may lose it to another channel when all have
+ * in flight. It gets one with its first message, and may lose it to another channel when all have
  * been taken. So that nobody takes what is another channel's, every assignment of a ring has a
  * number of its own, and a cell is valid when its tag is that number and the next message's:
  *
- *     rank 0's desk                      ring 5                       rank 1's desk
+ *     rank 0's mailbox                   ring 5                       rank 1's mailbox
  *     channel to 1: (17, ring 5)   -->   cell 1: 17, message 9        taken from 0: 8
  *     channel to 2: none                 cell 2: 17, message 10
  *
  * A receiver that does not find its next message looks whether the channel has moved.
  *
  * Room. A channel keeps the slots of its last 8 messages: nothing has to be asked for in most
- * calls. It uses them again; but for messages that fill half of a slot it exchanges them, where
+ * calls. It uses them again; but for messages that fill half of a slot it exchanges them, if
  * each rank has a processor, for those that have not been used for longest: what a processor writes
  * while another one has it in its cache costs more than all the rest of a message
  * (shared_memory_room.c has figures). What messages that were taken have kept comes back when
  * nothing is left, from all the process's communicators that are not in a call. More than `large`
- * are taken only where so many are in use: memory that was never needed stays untouched. The engine
- * relies on room for the next message to a rank once this one has taken what it was sent. Slots for
- * all that do not grant that, but two rules do:
+ * are taken only when that many are in use: memory that was never needed stays untouched. The
+ * engine relies on room for the next message to a rank once this one has taken what it was sent.
+ * Slots for all that do not grant that, but two rules do:
  *
  *   1. A rank that waits, whatever for, and sees that another one is starved of room, takes what
  *      this one has sent it, and what it holds in place of it, into memory of its own (drains it).
  *   2. A communicator that has nothing in a slot gets one in any case: there is one in reserve for
  *      each. And it has a ring of its own.
  *
- * So a rank that is starved in a call has messages of this communicator under way, or none is in
+ * So a rank that is starved in a call has messages of this communicator in flight, or none is in
  * its way. Each of their receivers is in the call, or will be, since it has not got all that the
  * call has for it; there it takes the message because it wants it, or drains it because it waits.
  * Other communicators, whose threads may wait for this very call, have taken nothing that it must
@@ -53,9 +53,9 @@
  * call, or if the receiver has given up a call and has not waited in a later one since: it may
  * never come back.
  *
- * Leaving. Others may read a rank's desk until they leave the communicator themselves. So its
- * memory is used again only when all have said that they left: begun is LEFT, or the desk's key has
- * changed.
+ * Leaving. Others may read a rank's mailbox until they leave the communicator themselves. So its
+ * memory is used again only when all have said that they left: begun is LEFT, or the mailbox's key
+ * has changed.
  */
 #ifndef STRAG_SHARED_MEMORY_LAYOUT_H
 #define STRAG_SHARED_MEMORY_LAYOUT_H
@@ -73,11 +73,11 @@ enum {
     STRAG_SHM_SMALL = 2048,    /* bytes of a small slot */
     STRAG_SHM_LONGEST = 32768, /* most bytes of a slot */
     STRAG_SHM_SHARED = 8, /* messages that a sender remembers, since others may want the same */
-    STRAG_SHM_NO_SLOT = 0xffff, /* the message is in its cell */
-    STRAG_SHM_DESK_UNIT = 128,  /* bytes: desks begin at multiples of this */
-    STRAG_SHM_OPEN_LISTS = 256, /* of arenas by key */
-    STRAG_SHM_ENTERED = 2,      /* calls of which a rank says what they are */
-    STRAG_SHM_SAMPLES = 15,     /* messages whose median tells what it costs to write them */
+    STRAG_SHM_NO_SLOT = 0xffff,   /* the message is in its cell */
+    STRAG_SHM_MAILBOX_UNIT = 128, /* bytes: mailboxes begin at multiples of this */
+    STRAG_SHM_OPEN_LISTS = 256,   /* of arenas by key */
+    STRAG_SHM_ENTERED = 2,        /* calls of which a rank says what they are */
+    STRAG_SHM_SAMPLES = 15,       /* messages whose median tells what it costs to write them */
 };
 
 /* ---- In the arena ---- */
@@ -99,8 +99,8 @@ struct strag_shm_ring {
     _Alignas(2 * STRAG_SHM_LINE) struct strag_shm_cell cells[STRAG_SHM_CELLS];
 };
 
-/* The beginning of a desk. Behind it are a ring, [n] entries of struct strag_shm_desk's `entries`,
- * and [n] of its `taken`. */
+/* The beginning of a mailbox. Behind it are a ring, [n] entries of struct strag_shm_mailbox's
+ * `entries`, and [n] of its `taken`. */
 struct strag_shm_rank_status {
     _Atomic uint64_t key;
 
@@ -130,22 +130,22 @@ struct strag_shm_rank_status {
         _Atomic uint64_t ran, number, claims, said; /* as in struct strag_shm_wait */
         _Atomic uint64_t claims_why, said_why;      /* as in strag_shm_tells_why: calls */
     } waiting;
-    unsigned char more_padding[3 * STRAG_SHM_LINE - 96]; /* to a desk's unit */
+    unsigned char more_padding[3 * STRAG_SHM_LINE - 96]; /* to a mailbox's unit */
 };
-_Static_assert(sizeof(struct strag_shm_rank_status) == 2 * STRAG_SHM_DESK_UNIT,
-               "as desks are aligned");
+_Static_assert(sizeof(struct strag_shm_rank_status) == 2 * STRAG_SHM_MAILBOX_UNIT,
+               "as mailboxes are aligned");
 
 #define STRAG_SHM_LEFT UINT64_MAX /* `begun`: it has left the communicator */
 
 /* How much of an arena is what; the same order as there. It is in the header, too. */
 struct strag_shm_size {
-    uint32_t bytes;   /* in all */
-    uint32_t rings;   /* number, beside those in desks */
-    uint32_t desks;   /* bytes */
-    uint32_t small;   /* number of small slots */
-    uint32_t large;   /* number of others, but for those in reserve */
-    uint32_t reserve; /* number of these, and the most communicators */
-    uint32_t slot;    /* bytes of each of both */
+    uint32_t bytes;     /* in all */
+    uint32_t rings;     /* number, without those in mailboxes */
+    uint32_t mailboxes; /* bytes */
+    uint32_t small;     /* number of small slots */
+    uint32_t large;     /* number of others, but for those in reserve */
+    uint32_t reserve;   /* number of these, and the most communicators */
+    uint32_t slot;      /* bytes of each of both */
     uint32_t padding;
 };
 
@@ -160,12 +160,12 @@ struct strag_shm_header {
 struct strag_shm_arena {
     char *base;
     struct strag_shm_ring *rings;
-    char *desks, *small, *large;
+    char *mailboxes, *small, *large;
     struct strag_shm_size size;
 };
 
-/* A desk's parts, here or in another process's arena. */
-struct strag_shm_desk {
+/* A mailbox's parts, here or in another process's arena. */
+struct strag_shm_mailbox {
     struct strag_shm_rank_status *status;
     struct strag_shm_ring *ring;
     _Atomic uint64_t
@@ -216,10 +216,10 @@ struct strag_shm_process {
     /* the arena; base NULL: there is none */
     struct strag_shm_arena arena;
     uint64_t key;
-    int segment;             /* its number */
-    size_t may_map, mapped;  /* bytes of addresses, in all arenas */
-    unsigned char *desk_map; /* [units of desks]: is it used? */
-    uint64_t desks_made;
+    int segment;                /* its number */
+    size_t may_map, mapped;     /* bytes of addresses, in all arenas */
+    unsigned char *mailbox_map; /* [units of mailboxes]: is it used? */
+    uint64_t mailboxes_made;
     int communicators;
     int holds;
 
@@ -252,7 +252,7 @@ struct strag_shm_drained {
 
 /* Another rank of the host, as this one sees it. Numbers of messages wrap in shared memory, and for
  * the receiver; the sender counts on. What every message needs is in one cache line for each
- * direction: where ranks share processors, little of it is left in the caches when a rank goes on.
+ * direction: if ranks share processors, little of it is left in the caches when a rank goes on.
  */
 struct strag_shm_peer {
     /* sending */
@@ -268,7 +268,7 @@ struct strag_shm_peer {
     /* receiving */
     _Alignas(STRAG_SHM_LINE) const struct strag_shm_cell *in; /* [CELLS] */
     uint64_t in_tag;
-    uint32_t received; /* number of the last message from it that we have looked at */
+    uint32_t received; /* number of the last message from it that we have examined */
     uint32_t released; /* ... of the last one released with all before it */
     _Atomic uint32_t *in_taken;
     const _Atomic uint64_t *in_entry;
@@ -281,8 +281,8 @@ struct strag_shm_peer {
     struct strag_shm_drained **drained_end;
     _Atomic uint64_t *out_entry;
     struct strag_shm_opened *opened;
-    struct strag_shm_desk desk;
-    uint64_t desk_key;
+    struct strag_shm_mailbox mailbox;
+    uint64_t mailbox_key;
 };
 _Static_assert(offsetof(struct strag_shm_peer, in) == STRAG_SHM_LINE, "a line for sending");
 
@@ -310,7 +310,7 @@ struct strag_shm_writing {
     unsigned left;    /* long messages until the other way is taken */
     unsigned untimed; /* ... until one is timed */
     uint32_t chance;
-    int dear; /* medians in a row by which around the caches would be faster */
+    int expensive; /* medians in a row by which around the caches would be faster */
     int timed;
     float costs[STRAG_SHM_SAMPLES]; /* of those: nanoseconds a byte */
     float around_cost;              /* the median of the last ones; 0: not known yet */
@@ -332,15 +332,15 @@ struct strag_shm {
     size_t longest; /* bytes of a message */
     int processors; /* on which the host's ranks may run; 0: unknown */
     struct strag_shm_arena arena;
-    struct strag_shm_desk desk;         /* our own; its status always is */
+    struct strag_shm_mailbox mailbox;   /* our own; its status always is */
     struct strag_shm_peer *peers;       /* [n] */
     struct strag_shm_peer **peer;       /* [rank]; NULL: on another host */
-    struct strag_shm_peer *ring_user;   /* who has the desk's ring; NULL: nobody */
-    struct strag_shm_rank_status alone; /* where there is no desk */
+    struct strag_shm_peer *ring_user;   /* who has the mailbox's ring; NULL: nobody */
+    struct strag_shm_rank_status alone; /* used without a mailbox */
     struct strag_shm *next_busy, *next_left;
     atomic_bool in_call; /* or somebody looks after it; only with threads */
     bool entered;        /* ... by our own call, which begin may not have come to */
-    bool joined;         /* others may read our desk */
+    bool joined;         /* others may read our mailbox */
     bool few;       /* all are on this host, and few share a processor: they look who can go on */
     bool has_stale; /* a call was given up: messages of it may be left, or still come */
 
@@ -376,7 +376,7 @@ struct strag_shm {
     bool published;   /* the others know for whose messages we wait */
 };
 
-/* The communicator's call is over, or who looked after it is done. */
+/* The communicator's call has ended, or who looked after it is done. */
 static inline void strag_shm_leave(struct strag_shm *shm)
 {
     if (shm->process->threads)
@@ -391,13 +391,13 @@ static inline char *strag_shm_slot(const struct strag_shm_arena *arena, unsigned
     return arena->large + (size_t)(slot - arena->size.small) * arena->size.slot;
 }
 
-/* How far the owner of a desk has taken what a rank (index on the host) sent it. */
-static inline _Atomic uint32_t *strag_shm_taken(const struct strag_shm_desk *desk, int sender)
+/* How far the owner of a mailbox has taken what a rank (index on the host) sent it. */
+static inline _Atomic uint32_t *strag_shm_taken(const struct strag_shm_mailbox *mailbox, int sender)
 {
-    return (_Atomic uint32_t *)(void *)(desk->taken + (size_t)sender * desk->taken_stride);
+    return (_Atomic uint32_t *)(void *)(mailbox->taken + (size_t)sender * mailbox->taken_stride);
 }
 
-/* The cells that an entry of a desk leads to. */
+/* The cells that an entry of a mailbox leads to. */
 static inline struct strag_shm_cell *strag_shm_cells(const struct strag_shm_arena *arena,
                                                      uint64_t entry)
 {
@@ -490,12 +490,12 @@ struct strag_shm_limits strag_shm_limits_ask(size_t wanted);
  * @return bytes; SIZE_MAX: there is none */
 size_t strag_shm_cgroup_limit(const char *list, const char *mount);
 
-/** Make the best of it for so many ranks. @return why there is not enough for any use */
+/** Choose the best sizes for this many ranks. @return why there is not enough for any use */
 enum strag_shm_reason strag_shm_size_for(int ranks, const struct strag_shm_limits *limits,
                                          struct strag_shm_size *size);
 
-/** Bytes of a desk in a communicator of n ranks on a host, in units of desks. */
-size_t strag_shm_desk_bytes(int n);
+/** Bytes of a mailbox in a communicator of n ranks on a host, in units of mailboxes. */
+size_t strag_shm_mailbox_bytes(int n);
 
 /** Bytes of an arena of these sizes, whatever its member `bytes` says. */
 size_t strag_shm_arena_bytes(const struct strag_shm_size *size);
@@ -504,8 +504,8 @@ size_t strag_shm_arena_bytes(const struct strag_shm_size *size);
 void strag_shm_arena_at(void *base, const struct strag_shm_size *size,
                         struct strag_shm_arena *arena);
 
-/** Where a desk's parts begin. */
-void strag_shm_desk_at(void *base, int n, struct strag_shm_desk *desk);
+/** Where a mailbox's parts begin. */
+void strag_shm_mailbox_at(void *base, int n, struct strag_shm_mailbox *mailbox);
 
 /* ---- shared_memory_arena.c: the caller has the lock ---- */
 
@@ -536,7 +536,7 @@ void strag_shm_arena_close(struct strag_shm_process *process, struct strag_shm_o
 /** See which messages a peer has taken. */
 void strag_shm_see_taken(struct strag_shm_peer *peer);
 
-/** A slot for one message of so many bytes. @return STRAG_SHM_NO_SLOT: none is free */
+/** A slot for one message of this many bytes. @return STRAG_SHM_NO_SLOT: none is free */
 unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes);
 
 /** A slot that a message which fills half of one could use again goes to the end of the rotation,

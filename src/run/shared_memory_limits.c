@@ -6,9 +6,9 @@
  * refused: the process may be killed for its memory later. Of what a limit leaves we take a small
  * part, so that nobody finds strag where his program is short of memory.
  *
- * For so many ranks on a host (n), with 256 MiB of addresses:
+ * For n ranks on a host, with 256 MiB of addresses:
  *
- *       n     arena   touched at most    slots         beside them small ones    communicators
+ *       n     arena   touched at most    slots         small slots             communicators
  *     2-4    35 MiB   3.3 MiB            64 of 32 KiB  128                       1024
  *      16    16 MiB   2.0 MiB            37 of 32 KiB  128                       448
  *      64     4 MiB   0.5 MiB             8 of 32 KiB   32                       112
@@ -28,33 +28,33 @@
 #include <unistd.h>
 
 enum {
-    HEADER = 2048, /* the first desk and the last rings, which are used first, share a page */
+    HEADER = 2048, /* the first mailbox and the last rings, which are used first, share a page */
     PAGE = 4096,
 
     /* Bytes. Users' long vectors begin where pages do, or a little behind that. A slot that does
      * so, too, takes a quarter longer (16 KiB, 2 ranks: 3.8 us, 3.2 elsewhere): a processor that
-     * reads one takes it for what it has just written to the other, if the last 12 bits are alike.
+     * reads one takes it for what it has just written to the other, if the last 12 bits are equal.
      */
     SMALL_ASIDE = 3072,
     LARGE_ASIDE = 1792,
 
-    DESKS_LEAST = 4,        /* of a communicator of all ranks */
-    DESKS_MOST = 2 << 20,   /* bytes */
-    SMALL_LEAST = 4,        /* pairs of slots: they fill a page */
-    SMALL_MOST = 64,        /* ... */
-    LARGE_LEAST = 4,        /* slots */
-    LARGE_WELL = 5,         /* ... before they are made longer */
-    LARGE_MOST = 64,        /* ... */
-    SLOT_LEAST = 4096,      /* bytes */
-    RESERVE_LEAST = 4,      /* communicators */
-    RESERVE_MOST = 1024,    /* ... */
-    TAKEN_APART = 32,       /* most ranks that each have a line of their own for `taken` */
-    PART_OF_ADDRESSES = 8,  /* what is left of them, in parts of which we take one */
-    PART_OF_CGROUP = 16,    /* the same of a cgroup's limit */
-    PART_TOUCHED = 8,       /* of the addresses that we map */
-    CGROUP_NAME = 4096,     /* bytes */
-    TOUCHED_MOST = 4 << 20, /* bytes of an arena: few ranks do not need more */
-    BEYOND_TOUCHED = 4,     /* so many times what may be touched is put up with: with 1024 ranks */
+    MAILBOXES_LEAST = 4,      /* of a communicator of all ranks */
+    MAILBOXES_MOST = 2 << 20, /* bytes */
+    SMALL_LEAST = 4,          /* pairs of slots: they fill a page */
+    SMALL_MOST = 64,          /* ... */
+    LARGE_LEAST = 4,          /* slots */
+    LARGE_WELL = 5,           /* ... before they are made longer */
+    LARGE_MOST = 64,          /* ... */
+    SLOT_LEAST = 4096,        /* bytes */
+    RESERVE_LEAST = 4,        /* communicators */
+    RESERVE_MOST = 1024,      /* ... */
+    TAKEN_APART = 32,         /* most ranks that each have a line of their own for `taken` */
+    PART_OF_ADDRESSES = 8,    /* what is left of them, in parts of which we take one */
+    PART_OF_CGROUP = 16,      /* the same of a cgroup's limit */
+    PART_TOUCHED = 8,         /* of the addresses that we map */
+    CGROUP_NAME = 4096,       /* bytes */
+    TOUCHED_MOST = 4 << 20,   /* bytes of an arena: few ranks do not need more */
+    BEYOND_TOUCHED = 4,       /* times what may be touched that is tolerated: with 1024 ranks */
 };
 
 const char *strag_shm_reason_text(enum strag_shm_reason reason)
@@ -195,21 +195,21 @@ static size_t taken_stride(int n)
     return n <= TAKEN_APART ? 2 * STRAG_SHM_LINE : sizeof(uint32_t);
 }
 
-size_t strag_shm_desk_bytes(int n)
+size_t strag_shm_mailbox_bytes(int n)
 {
     return sizeof(struct strag_shm_rank_status) + sizeof(struct strag_shm_ring) +
-           rounded((size_t)n * sizeof(uint64_t), STRAG_SHM_DESK_UNIT) +
-           rounded((size_t)n * taken_stride(n), STRAG_SHM_DESK_UNIT);
+           rounded((size_t)n * sizeof(uint64_t), STRAG_SHM_MAILBOX_UNIT) +
+           rounded((size_t)n * taken_stride(n), STRAG_SHM_MAILBOX_UNIT);
 }
 
-void strag_shm_desk_at(void *base, int n, struct strag_shm_desk *desk)
+void strag_shm_mailbox_at(void *base, int n, struct strag_shm_mailbox *mailbox)
 {
     char *at = base;
-    desk->status = (void *)at;
-    desk->ring = (void *)(at += sizeof(struct strag_shm_rank_status));
-    desk->entries = (void *)(at += sizeof(struct strag_shm_ring));
-    desk->taken = at + rounded((size_t)n * sizeof(uint64_t), STRAG_SHM_DESK_UNIT);
-    desk->taken_stride = taken_stride(n);
+    mailbox->status = (void *)at;
+    mailbox->ring = (void *)(at += sizeof(struct strag_shm_rank_status));
+    mailbox->entries = (void *)(at += sizeof(struct strag_shm_ring));
+    mailbox->taken = at + rounded((size_t)n * sizeof(uint64_t), STRAG_SHM_MAILBOX_UNIT);
+    mailbox->taken_stride = taken_stride(n);
 }
 
 void strag_shm_arena_at(void *base, const struct strag_shm_size *size,
@@ -219,14 +219,14 @@ void strag_shm_arena_at(void *base, const struct strag_shm_size *size,
     arena->base = at;
     arena->size = *size;
     arena->rings = (void *)(at += HEADER);
-    arena->desks = at += size->rings * sizeof(struct strag_shm_ring);
-    arena->small = at += size->desks + SMALL_ASIDE;
+    arena->mailboxes = at += size->rings * sizeof(struct strag_shm_ring);
+    arena->small = at += size->mailboxes + SMALL_ASIDE;
     arena->large = at + (size_t)size->small * STRAG_SHM_SMALL + LARGE_ASIDE;
 }
 
 size_t strag_shm_arena_bytes(const struct strag_shm_size *size)
 {
-    return HEADER + size->rings * sizeof(struct strag_shm_ring) + size->desks + SMALL_ASIDE +
+    return HEADER + size->rings * sizeof(struct strag_shm_ring) + size->mailboxes + SMALL_ASIDE +
            (size_t)size->small * STRAG_SHM_SMALL + LARGE_ASIDE +
            (size_t)(size->large + size->reserve) * size->slot;
 }
@@ -249,8 +249,9 @@ enum strag_shm_reason strag_shm_size_for(int ranks, const struct strag_shm_limit
         .rings = ranks <= 32    ? 128
                  : ranks <= 256 ? 64
                                 : 32,
-        .desks = (uint32_t)rounded(
-            clamped(touched / 4, DESKS_LEAST * strag_shm_desk_bytes(ranks), DESKS_MOST), PAGE),
+        .mailboxes = (uint32_t)rounded(
+            clamped(touched / 4, MAILBOXES_LEAST * strag_shm_mailbox_bytes(ranks), MAILBOXES_MOST),
+            PAGE),
         .small = (uint32_t)clamped(touched / 16 / STRAG_SHM_SMALL, SMALL_LEAST, SMALL_MOST) * 2,
         .slot = STRAG_SHM_LONGEST,
     };

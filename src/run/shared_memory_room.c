@@ -4,8 +4,8 @@
  * (shared_memory_layout.h says why nobody waits for them for ever).
  *
  * Slots go round, since what another processor has in its cache is expensive to write. Microseconds
- * of an allreduce of two ranks that halves its vector, by the slots in which 8 messages are under
- * way (EPYC 9004, caches of 1 MiB; the processors share a third cache):
+ * of an allreduce of two ranks that halves its vector, by the slots in which 8 messages are in
+ * flight (EPYC 9004, caches of 1 MiB; the processors share a third cache):
  *
  *     slots of 32 KiB     8    16    32    64   128   256
  *      64 KiB           9.6   8.8   6.2   4.2   4.3   7.5
@@ -14,7 +14,7 @@
  *       4 MiB           641   339   340   422   425   712
  *
  * What is shared by communicators is under the process's lock, where there are threads; in others
- * nothing is locked. What belongs to one communicator may be looked at by another one's call only
+ * nothing is locked. What belongs to one communicator may be read by another one's call only
  * while it is not in a call itself: it enters calls, and so does who looks after it.
  */
 #include "run/shared_memory_layout.h"
@@ -138,7 +138,7 @@ void strag_shm_see_taken(struct strag_shm_peer *peer)
 {
     uint32_t taken = atomic_load_explicit(peer->out_taken, memory_order_acquire);
     int64_t last = peer->sent - (uint32_t)((uint32_t)peer->sent - taken);
-    if (last > peer->taken) /* or nobody has that desk any more */
+    if (last > peer->taken) /* or nobody has that mailbox any more */
         peer->taken = last;
 }
 
@@ -261,14 +261,14 @@ static struct strag_shm_ring *find_ring(struct strag_shm *shm, const struct stra
     return NULL;
 }
 
-/* The desk's own. */
+/* The mailbox's own. */
 static struct strag_shm_ring *find_own(struct strag_shm *shm, struct strag_shm_peer *peer)
 {
     const struct strag_shm_user user = {shm, shm->ring_user};
     if (user.peer && !give_up_ring(shm, &user))
         return NULL;
     shm->ring_user = peer;
-    return shm->desk.ring;
+    return shm->mailbox.ring;
 }
 
 bool strag_shm_take_ring(struct strag_shm *shm, struct strag_shm_peer *peer)

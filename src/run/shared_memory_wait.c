@@ -2,7 +2,7 @@
 /*
  * What a rank does while it waits for others of its host.
  *
- * Where every rank has a processor it polls. Where ranks share processors it gives its own away, so
+ * If every rank has a processor, it polls. If ranks share processors, it gives its own away, so
  * that the one it waits for can run. A process switch takes longer than a message, so where few
  * ranks share a processor a rank first looks whether that helps: each publishes for whose messages
  * it waits, and all can see whether these have come. Two ranks on each of two processors, of which
@@ -34,24 +34,24 @@
 
 enum {
     SPINS = 1,          /* looks before others get the processor, if our wait is not published */
-    YIELD_AFTER = 4096, /* looks before they get it at times, where every rank has a processor */
+    YIELD_AFTER = 4096, /* looks before they get it at times, if every rank has a processor */
     LOOKS = 256,        /* between two calls of the host's progress */
-    LOOKS_YIELDED = 32, /* the same, where others had the processor between two looks */
-    LOOKS_KEPT = 200,   /* the same, where no rank there could go on */
+    LOOKS_YIELDED = 32, /* the same, if others had the processor between two looks */
+    LOOKS_KEPT = 200,   /* the same, if no rank there could go on */
     LOOKS_POLLED = 64,  /* looks in vain, until a rank that polls says in which call it is */
     LOOKS_BEHIND = 4,   /* when another one can go on, after none could */
 };
 
 void strag_shm_publish_call(struct strag_shm *shm, uint64_t begun)
 {
-    atomic_store_explicit(&shm->desk.status->begun, begun, memory_order_release);
+    atomic_store_explicit(&shm->mailbox.status->begun, begun, memory_order_release);
 }
 
 void strag_shm_publish_processor(struct strag_shm *shm)
 {
     int processor = sched_getcpu();
-    if (atomic_load_explicit(&shm->desk.status->processor, memory_order_relaxed) != processor)
-        atomic_store_explicit(&shm->desk.status->processor, processor, memory_order_relaxed);
+    if (atomic_load_explicit(&shm->mailbox.status->processor, memory_order_relaxed) != processor)
+        atomic_store_explicit(&shm->mailbox.status->processor, processor, memory_order_relaxed);
 }
 
 void strag_shm_publish_wait(struct strag_shm *shm, uint64_t ranks)
@@ -59,13 +59,13 @@ void strag_shm_publish_wait(struct strag_shm *shm, uint64_t ranks)
     shm->published = ranks != 0;
     if (shm->published)
         strag_shm_publish_processor(shm);
-    atomic_store_explicit(&shm->desk.status->awaits, ranks, memory_order_relaxed);
+    atomic_store_explicit(&shm->mailbox.status->awaits, ranks, memory_order_relaxed);
 }
 
 void strag_shm_publish_starved(struct strag_shm *shm, bool starved)
 {
     shm->starved = starved;
-    atomic_store_explicit(&shm->desk.status->starved, starved, memory_order_relaxed);
+    atomic_store_explicit(&shm->mailbox.status->starved, starved, memory_order_relaxed);
 }
 
 static void pause_briefly(void)
@@ -84,9 +84,9 @@ static void progress_host(struct strag_shm *shm)
     shm->host.progress();
 }
 
-static const struct strag_shm_desk *desk_of(const struct strag_shm *shm, int rank)
+static const struct strag_shm_mailbox *mailbox_of(const struct strag_shm *shm, int rank)
 {
-    return rank == shm->me ? &shm->desk : &shm->peers[rank].desk;
+    return rank == shm->me ? &shm->mailbox : &shm->peers[rank].mailbox;
 }
 
 /* Has the sender no new message for the receiver? */
@@ -95,8 +95,8 @@ static bool is_missing(const struct strag_shm *shm, int sender, int receiver)
     const struct strag_shm_arena *arena =
         sender == shm->me ? &shm->arena : shm->peers[sender].arena;
     const uint64_t entry =
-        atomic_load_explicit(&desk_of(shm, sender)->entries[receiver], memory_order_acquire);
-    const uint32_t next = atomic_load_explicit(strag_shm_taken(desk_of(shm, receiver), sender),
+        atomic_load_explicit(&mailbox_of(shm, sender)->entries[receiver], memory_order_acquire);
+    const uint32_t next = atomic_load_explicit(strag_shm_taken(mailbox_of(shm, receiver), sender),
                                                memory_order_relaxed) +
                           1;
     const struct strag_shm_cell *cell = &strag_shm_cells(arena, entry)[next % STRAG_SHM_CELLS];
@@ -108,7 +108,7 @@ static bool is_missing(const struct strag_shm *shm, int sender, int receiver)
 static bool is_stuck(const struct strag_shm *shm, int rank)
 {
     uint64_t awaits =
-        atomic_load_explicit(&desk_of(shm, rank)->status->awaits, memory_order_relaxed);
+        atomic_load_explicit(&mailbox_of(shm, rank)->status->awaits, memory_order_relaxed);
     for (int sender = 0; sender < shm->n && awaits >> sender; sender++) {
         if (awaits >> sender & 1 && is_missing(shm, sender, rank))
             return true;
@@ -116,12 +116,12 @@ static bool is_stuck(const struct strag_shm *shm, int rank)
     return false;
 }
 
-/* Could another rank go on if it had this rank's processor? (Who is elsewhere is not looked at any
+/* Could another rank go on if it had this rank's processor? (Who is elsewhere is not examined any
  * further: reading what it writes would hold it up.) */
 static bool another_can_go_on(struct strag_shm *shm)
 {
     strag_shm_publish_processor(shm); /* we may have moved */
-    int processor = atomic_load_explicit(&shm->desk.status->processor, memory_order_relaxed);
+    int processor = atomic_load_explicit(&shm->mailbox.status->processor, memory_order_relaxed);
     for (int i = 0; i < shm->n; i++) {
         const struct strag_shm_rank_status *status = shm->peers[i].status;
         if (i != shm->me &&
@@ -163,7 +163,7 @@ static void share_processor(struct strag_shm *shm)
 /* Another rank may wait for messages of a call that is over for this one. */
 void strag_shm_poll(struct strag_shm *shm)
 {
-    const _Atomic uint64_t *begun = &shm->desk.status->begun;
+    const _Atomic uint64_t *begun = &shm->mailbox.status->begun;
     if (++shm->looks % LOOKS_POLLED == 0 &&
         atomic_load_explicit(begun, memory_order_relaxed) < shm->call)
         strag_shm_publish_call(shm, shm->call);

@@ -3,8 +3,8 @@
  * Writing values into slots: through the caches, or around them.
  *
  * A processor that writes a line which another one has in its cache first has to take it away from
- * there. Where both share a third cache that is bearable, and slots that go round have left the
- * second ones by then (shared_memory_room.c). Where they share none it takes ten times as long as
+ * there. If both share a third cache, that is bearable, and slots that go round have left the
+ * second ones by then (shared_memory_room.c). If they share none, it takes ten times as long as
  * all the rest of a message. What is written around the caches, into memory, takes nothing away;
  * the receiver reads it from memory, which is no slower than from a far cache, but slower than from
  * a common one. Microseconds for 32 KiB (EPYC 9004), when many such messages follow each other:
@@ -39,10 +39,11 @@ enum {
     FIRST = 128,   /* messages through the caches, until the others are timed: the memory is new */
     LEARN = 128,   /* messages around the caches, to know what they cost */
     AGAIN = 65536, /* messages around the caches, until the others are tried again */
-    LATER = 1 << 20, /* messages through the caches, until it is learnt anew what others cost */
+    LATER = 1 << 20, /* messages through the caches, until the cost of others is measured again */
     EVERY = 4,       /* messages of which one is timed, in the mean */
     TIMES = 4,
-    DEAR = 3, /* medians in a row that are TIMES as much, until messages go around the caches */
+    EXPENSIVE =
+        3, /* medians in a row that are TIMES as much, until messages go around the caches */
 };
 
 _Static_assert(LEARN >= STRAG_SHM_SAMPLES * (2 * EVERY - 1), "enough of them to be timed");
@@ -113,7 +114,7 @@ static void change(struct strag_shm_writing *writing, bool around, unsigned mess
     writing->around = around;
     writing->left = messages;
     writing->timed = 0;
-    writing->dear = 0;
+    writing->expensive = 0;
 }
 
 bool strag_shm_writes_around(struct strag_shm_writing *writing)
@@ -152,7 +153,7 @@ void strag_shm_note_write(struct strag_shm_writing *writing, double cost)
     if (writing->around)
         writing->around_cost = median;
     else if (!(writing->around_cost > 0) || median <= TIMES * writing->around_cost)
-        writing->dear = 0;
-    else if (++writing->dear == DEAR)
+        writing->expensive = 0;
+    else if (++writing->expensive == EXPENSIVE)
         change(writing, true, AGAIN);
 }

@@ -92,7 +92,7 @@ static struct phrase watched_phrase(const struct strag_account *account)
     const struct strag_dynamic_summary *dynamic = &summary->dynamic;
     const double saved = summary->observed.saved;
     if (dynamic->ahead > 0)
-        return phrase("strag went ahead without whoever came last in %llu calls",
+        return phrase("strag went ahead without the last rank in %llu calls",
                       (unsigned long long)dynamic->ahead);
     if (summary->ahead_from > 0)
         return phrase("strag went ahead without it from call %llu on, which %s about %s (modelled)",
@@ -120,15 +120,15 @@ static struct phrase did_phrase(const struct strag_account *account)
     if (account->declined)
         return phrase("strag ran none of these calls: %s", account->declined);
     if (delegated == calls_of(ledger) && reason)
-        return phrase("strag handed all calls to the previous component: %s", reason);
+        return phrase("strag delegated all calls to the previous component: %s", reason);
     if (ledger->calls[STRAG_LEDGER_BLOCKING] == 0)
         return phrase("strag looks for stragglers in blocking calls alone");
     if (watched == 0)
         return phrase(
             "strag does not look for stragglers in calls below %s (coll_strag_watch_size)",
             strag_units_bytes((double)ledger->watched_from).text);
-    if (account->watch == STRAG_ACCOUNT_TOLD_NOT)
-        return phrase("strag was told to wait for all (coll_strag_straggler, _algorithm or "
+    if (account->watch == STRAG_ACCOUNT_CONFIGURED_OFF)
+        return phrase("strag is configured to wait for all (coll_strag_straggler, _algorithm or "
                       "_reproducible)");
     if (!has_acted(account->summary) && watched < (unsigned long long)account->needed)
         return phrase("strag has not acted: only %llu calls of %s and more seen, %d needed",
@@ -156,7 +156,7 @@ static struct phrase try_phrase(const struct strag_account *account)
                       "%s%s",
                       cause->rank, most.text, how);
     if (!account->declined && !account->dynamic && account->n > 2 && account->ledger->watched > 0)
-        return phrase("coll_strag_straggler=dynamic, to go ahead without whoever comes last; %s",
+        return phrase("coll_strag_straggler=dynamic, to go ahead without the last rank; %s",
                       most.text);
     return phrase("look at how work is shared between the ranks; %s%s", most.text, how);
 }
@@ -293,7 +293,7 @@ static void write_loss(const struct strag_account *account, FILE *out)
         fprintf(out, "no rank was late in %llu calls", (unsigned long long)loss->calls);
     } else {
         fprintf(out,
-                is_lost(account) ? "waiting for whoever came last cost about %s of %s; last "
+                is_lost(account) ? "waiting for the last rank cost about %s of %s; last "
                                    "was "
                                  : "no rank slows the job down: waiting for the last one "
                                    "cost %s of %s; last was ",

@@ -17,8 +17,8 @@
 /* Why strag does not look for stragglers in a communicator's calls. */
 enum strag_account_watch {
     STRAG_ACCOUNT_WATCHES,
-    STRAG_ACCOUNT_NOT_YET, /* no call has needed it so far */
-    STRAG_ACCOUNT_TOLD_NOT /* by coll_strag_straggler, _algorithm or _reproducible */
+    STRAG_ACCOUNT_NOT_YET,       /* no call has needed it so far */
+    STRAG_ACCOUNT_CONFIGURED_OFF /* by coll_strag_straggler, _algorithm or _reproducible */
 };
 
 struct strag_account {
@@ -37,7 +37,7 @@ struct strag_account {
     bool not_asked;              /* ... because the user has not asked for it */
 
     enum strag_account_watch watch;
-    bool dynamic;                              /* whoever comes last may be gone ahead without */
+    bool dynamic;                              /* calls may go ahead without the last rank */
     int needed;                                /* calls that it takes to find a straggler */
     const struct strag_watch_summary *summary; /* NULL: calls were not watched */
     const struct strag_sourced_model *model;   /* NULL: not known */

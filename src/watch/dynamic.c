@@ -102,8 +102,8 @@ static void set_wait(struct strag_dynamic *dynamic, const struct strag_profile *
                      double bytes, double together, double scale)
 {
     const double latency = ahead(profile, 0, 0), even = ahead(profile, bytes, 0) - together;
-    dynamic->policy.patience = STRAG_WAIT_PART * scale * fmax(0, fmin(latency, even));
-    dynamic->policy.patience_per_byte = STRAG_WAIT_PART * scale * fmax(0, even - latency) / bytes;
+    dynamic->policy.wait_limit = STRAG_WAIT_PART * scale * fmax(0, fmin(latency, even));
+    dynamic->policy.wait_per_byte = STRAG_WAIT_PART * scale * fmax(0, even - latency) / bytes;
 }
 
 /* Seconds that a call takes less than if all are waited for. */
@@ -111,7 +111,7 @@ static double gain_of(const struct strag_dynamic *dynamic, const struct strag_dy
                       double scale)
 {
     const double bytes = (double)call->bytes;
-    const double wait = dynamic->policy.patience + dynamic->policy.patience_per_byte * bytes;
+    const double wait = dynamic->policy.wait_limit + dynamic->policy.wait_per_byte * bytes;
     if (call->gap <= wait)
         return 0;
     return call->gap + scale * call->together - wait -

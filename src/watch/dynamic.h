@@ -25,8 +25,8 @@ struct strag_dynamic_policy {
     int32_t on;
     int32_t coordinator, deputy, witness; /* three ranks, seldom the last */
     uint64_t from;                        /* bytes: shorter vectors wait for all */
-    double patience;                      /* seconds that the others wait for the last rank, ... */
-    double patience_per_byte;             /* ... and more for a longer vector */
+    double wait_limit;                    /* seconds that the others wait for the last rank, ... */
+    double wait_per_byte;                 /* ... and more for a longer vector */
     struct strag_table table; /* without the last rank; no algorithm: all are waited for */
 };
 

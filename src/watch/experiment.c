@@ -147,8 +147,8 @@ static bool is_better(const struct strag_experiment_inputs *inputs,
                       const struct strag_variant *choice, double *least)
 {
     const double now = modelled(inputs, usual), seconds = modelled(inputs, choice);
-    const bool alike = choice->algorithm && usual->algorithm && fabs(seconds - now) <= same * now;
-    if (choice->algorithm == usual->algorithm || was_tried(class, choice) || alike ||
+    const bool as_fast = choice->algorithm && usual->algorithm && fabs(seconds - now) <= same * now;
+    if (choice->algorithm == usual->algorithm || was_tried(class, choice) || as_fast ||
         !(seconds <= STRAG_MINIMUM_GAIN * now) || seconds >= *least)
         return false;
     *least = seconds;
@@ -264,7 +264,7 @@ static void end(struct strag_experiments *experiments, bool faster, double ratio
         class->runs = experiments->rival;
     }
     snprintf(experiments->log, sizeof experiments->log,
-             "%zu bytes: %s takes %.2f of the time of %s: %s runs",
+             "experiment with %zu bytes: %s takes %.2f of the time of %s: %s runs",
              (size_t)experiments->order.bytes, name_of(&experiments->rival), ratio,
              name_of(&experiments->usual),
              name_of(faster ? &experiments->rival : &experiments->usual));

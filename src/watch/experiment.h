@@ -16,7 +16,7 @@
  *
  * A drift, and a change of load in mid-run, cancel in each four; the order by chance keeps calls of
  * two kinds in turn from being taken for a difference. 4 standard errors: the mean of few fours is
- * looked at more than once. (test_experiment.c simulates thousands of jobs.)
+ * tested more than once. (test_experiment.c simulates thousands of jobs.)
  *
  * Of each class three rivals are tried at most: the previous component, as nobody knows what it
  * really runs, then what the model thinks the next best of other algorithms. No rival is modelled

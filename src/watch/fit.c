@@ -51,7 +51,7 @@ struct strag_fit {
     struct kind kinds[KINDS];
     int nkinds;
     uint64_t sizes;       /* powers of two that calls had */
-    uint64_t calls, next; /* noted; at which the next fit is */
+    uint64_t calls, next; /* recorded; at which the next fit is */
     char log[256];
 };
 static_assert(sizeof(struct strag_fit) <= 4096, "a communicator's fit is small");
@@ -207,7 +207,7 @@ static struct strag_sourced_model model_with(const struct strag_fit *fit, const 
     return model;
 }
 
-/* @param[out] seconds  [kind]; NAN: it cannot be told */
+/* @param[out] seconds  [kind]; NAN: unknown */
 static void price(struct work *work, const struct strag_state *state, const double *factor,
                   double *seconds)
 {
@@ -423,12 +423,13 @@ bool strag_fit_update(struct strag_fit *fit, const struct strag_state_record *re
     fit->next = moved ? 2 * fit->calls : UINT64_MAX;
     adopt(fit, &work, began, factor);
     if (moved)
-        snprintf(fit->log, sizeof fit->log,
-                 "calls of %d kinds fit %s %.4g us and %s %.4g Gbit/s to %s, before to %s",
-                 fit->nkinds, strag_model_numbers[fit->id[LATENCY]].name, 1e6 * takes(fit, LATENCY),
-                 strag_model_numbers[fit->id[BANDWIDTH]].name, 8e-9 / takes(fit, BANDWIDTH),
-                 strag_units_share(fit->now.measured_error).text,
-                 strag_units_share(error_of(&work, began)).text);
+        snprintf(
+            fit->log, sizeof fit->log,
+            "model fitted to %d kinds of calls: %s %.4g us, %s %.4g Gbit/s, error %s (before: %s)",
+            fit->nkinds, strag_model_numbers[fit->id[LATENCY]].name, 1e6 * takes(fit, LATENCY),
+            strag_model_numbers[fit->id[BANDWIDTH]].name, 8e-9 / takes(fit, BANDWIDTH),
+            strag_units_share(fit->now.measured_error).text,
+            strag_units_share(error_of(&work, began)).text);
     return moved;
 }
 

@@ -36,7 +36,7 @@ struct strag_judge {
     struct strag_dynamic *dynamic;
     double price;                /* of finding out who that is: modelled seconds */
     bool arrivals;               /* finding out is on, or examined */
-    struct strag_selection *any; /* without whoever comes last, or NULL */
+    struct strag_selection *any; /* without the last rank, or NULL */
 
     double scale; /* measured seconds for a modelled one; 0: unknown */
     bool stale;   /* the usual table is of numbers that have changed */
@@ -131,7 +131,7 @@ static const struct strag_sourced_model *model_of(const struct strag_judge *judg
     return judge->options.fit ? strag_fit_model(judge->options.fit) : NULL;
 }
 
-/* What runs without whoever comes last: without the last rank, as without any other. */
+/* What runs without the last rank: without the last rank, as without any other. */
 static void make_any(struct strag_judge *judge)
 {
     const double a_little = 1e-9; /* seconds: with 0 it would not be late to the model */
@@ -212,8 +212,7 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
 /* ---- Measured and modelled ---- */
 
 /* Most calls are like the one before. */
-static bool is_modelled_alike(const struct strag_watched_call *a,
-                              const struct strag_watched_call *b)
+static bool has_same_model(const struct strag_watched_call *a, const struct strag_watched_call *b)
 {
     return a->bytes == b->bytes && a->algorithm == b->algorithm && a->blocks == b->blocks;
 }
@@ -228,7 +227,7 @@ static void find_scale(struct strag_judge *judge)
     for (int c = 0; c < judge->filled; c++) {
         const struct call *call = &judge->calls[c];
         const double seconds = (double)strag_observer_call(judge->observer, c).seconds;
-        if (!before || !is_modelled_alike(&call->what, &before->what))
+        if (!before || !has_same_model(&call->what, &before->what))
             expected = modelled(judge->usual.selection, &call->what, 0);
         before = call;
         if (call->straggler < 0 && seconds > 0 && expected > 0 && expected < INFINITY)
@@ -330,7 +329,7 @@ static void act(struct strag_judge *judge, const struct strag_verdict *verdict,
     judge->state.nstragglers = ahead;
 }
 
-/* ---- Whoever comes last ---- */
+/* ---- The last rank to arrive ---- */
 
 static void fill_dynamic_calls(const struct strag_judge *judge, struct strag_dynamic_call *calls)
 {
@@ -359,9 +358,9 @@ static void log_dynamic(struct strag_judge *judge, bool before)
         snprintf(judge->log, sizeof judge->log,
                  policy->on ? "another rank is late in each call: the others go ahead after "
                               "%s and %s per MiB"
-                            : "whoever comes last is waited for",
-                 strag_units_time(policy->patience).text,
-                 strag_units_time(1048576 * policy->patience_per_byte).text);
+                            : "all ranks are waited for again",
+                 strag_units_time(policy->wait_limit).text,
+                 strag_units_time(1048576 * policy->wait_per_byte).text);
 }
 
 /* One straggler that the others go ahead without is the better known.
@@ -394,7 +393,8 @@ static bool look_for_the_last(struct strag_judge *judge)
 
 /* ---- Slow links ---- */
 
-/* Where arrivals are found out messages wait for ranks, too, and meters say nothing of links. */
+/* If arrivals are determined in calls, messages wait for ranks, too, and meters say nothing of
+ * links. */
 static void examine_links(struct strag_judge *judge, const struct strag_link_sample *links,
                           struct strag_judgement *judgement)
 {

@@ -69,7 +69,7 @@ struct strag_watched_call {
     int operation;                           /* the same on all ranks */
     const struct strag_algorithm *algorithm; /* NULL: the previous component */
     int blocks;
-    enum strag_dynamic_turn turn; /* in the dynamic regime: */
+    enum strag_dynamic_turn turn; /* in the dynamic mode: */
     int without;                  /* the rank that was not waited for; -1: all were */
 };
 
@@ -115,8 +115,8 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
 /**
  * Judge a window.
  *
- * @param calls  [count]: of all ranks, those that strag_judge_add was told of
- * @param links  all ranks' meters; NULL where links are not watched
+ * @param calls  [count]: of all ranks, those that strag_judge_add was given
+ * @param links  all ranks' meters; NULL if links are not watched
  */
 struct strag_judgement strag_judge_window(struct strag_judge *judge,
                                           const struct strag_call_sample *calls, int count,
@@ -133,7 +133,7 @@ enum strag_change strag_judge_probed(struct strag_judge *judge,
 const struct strag_state_record *strag_judge_state(const struct strag_judge *judge);
 const struct strag_judge_table *strag_judge_current(const struct strag_judge *judge);
 
-/** Of whoever comes last; from the next call on. */
+/** What to do about the last rank; from the next call on. */
 const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *judge);
 
 /** Sorts delays: some 100 us. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is found while calls are looked at. */
+/* What is found while calls are examined. */
 struct search {
     const struct strag_stays *ranks;
     int n;
@@ -89,7 +89,7 @@ static double median_of(const struct search *search, int rank, double *late)
     return count ? late[count / 2] : 0;
 }
 
-/* @param late  room for the calls @param scale  from the calls looked at to all */
+/* @param late  room for the calls @param scale  from the sampled calls to all */
 static void name_ranks(const struct search *search, double scale, double *late,
                        struct strag_loss *loss)
 {
@@ -109,7 +109,7 @@ static void name_ranks(const struct search *search, double scale, double *late,
     }
 }
 
-/* @return what the sums are to be multiplied by, from the calls looked at to all */
+/* @return what the sums are to be multiplied by, from the sampled calls to all */
 static double scale_of(const struct search *search)
 {
     double seen = 0, seconds = 0;

@@ -20,7 +20,7 @@ enum { STRAG_LOSS_OFTEN = 4 };
 
 struct strag_loss {
     int ranks;      /* whose times are known; below 2: all else is 0 */
-    uint64_t calls; /* that were looked at */
+    uint64_t calls; /* that were sampled */
     double seconds; /* that the median rank was in blocking calls */
     double own;     /* of these, from the last arrival to the end */
     double lost;    /* ... and waiting for the last one, the median rank */
@@ -28,7 +28,7 @@ struct strag_loss {
     /* The ranks that cost most. 0 calls: no more. */
     struct strag_loss_of {
         int rank;
-        uint64_t calls; /* of those looked at, in which it was last */
+        uint64_t calls; /* of the sampled ones, in which it was last */
         double cost;    /* seconds of `lost` */
         double alone;   /* what would have been saved if it had come with the last but one */
         double median;  /* of how late it was in these calls, after the median rank */

@@ -6,7 +6,7 @@
  * time of a send into an empty buffer does not depend on the link. But while another send waits,
  * the buffer is full and accepts bytes at the rate of the link:
  *
- *     sends under way   1   2   2   2   1   0       1   0
+ *     sends in flight   1   2   2   2   1   0       1   0
  *     ends              .   |---|---|---|   .       .   .
  *                           counted: bytes of the three ends, and the time between them
  *

@@ -6,10 +6,10 @@
  *     of the call's time, becomes the straggler;
  *     it remains so until it is last in fewer than a quarter of the latest 16.
  *
- * With some plans ranks that arrive together leave at different times: where three ranks fold one
+ * With some plans ranks that arrive together leave at different times: if three ranks fold one
  * into another, that one gets its result a message later. So durations only raise a suspicion. The
  * verdict then asks for a closer look: ranks also measure in each sampled call how long they wait
- * until all have arrived, with a small barrier beside the call. Only these waits, which depend on
+ * until all have arrived, with a small barrier next to the call. Only these waits, which depend on
  * nothing but arrivals, make a rank the straggler. A suspicion that the closer look refutes is
  * remembered.
  *
@@ -63,7 +63,7 @@ enum { STRAG_OFTEN = 4 };
 
 /* For the user: the rank that slows the job down, and who else does. */
 struct strag_observed {
-    uint64_t calls;              /* looked at closely */
+    uint64_t calls;              /* sampled closely */
     int rank;                    /* that was last most often; -1: none */
     double share;                /* of the calls, in which it was last */
     double median, percentile95; /* of its delay in its last calls of these, seconds */

@@ -11,7 +11,7 @@
  * seems 25 times as fast as it is. What a look that finds nothing new has not seen had not come by
  * then, though. So the time of the pieces that count begins with the last such look before the last
  * of those that do not (above, with three of them: look 3, not look 4), and the rate is never
- * higher than it was; where the receiver looks much more often than pieces come, it is as it was.
+ * higher than it was; if the receiver looks much more often than pieces come, it is as it was.
  *
  * No clock: the caller has one.
  */

@@ -81,7 +81,7 @@ int strag_roster_exchanges(int n)
     return (levels / 2 + 2) * chunks;
 }
 
-/* ---- What is known ---- */
+/* ---- The entries ---- */
 
 static struct strag_roster_entry *find_other(struct strag_roster *roster, int rank)
 {
@@ -114,7 +114,7 @@ void strag_roster_tick(struct strag_roster *roster)
     }
 }
 
-/* The lowest of those that are missing are named: what is known of a higher one gives way. */
+/* The lowest of those that are missing are named: the entry of a higher one is replaced. */
 static struct strag_roster_entry *find_room(struct strag_roster *roster, int rank)
 {
     struct strag_roster_entry *room = NULL;

@@ -39,11 +39,11 @@ enum strag_roster_state {
     STRAG_ROSTER_FAILED,    /* it has failed, and makes no more calls */
 };
 
-/* What is known of a rank. */
+/* The state of a rank. */
 struct strag_roster_entry {
     int32_t rank;
     int16_t state;   /* enum strag_roster_state */
-    int16_t age;     /* ticks since the rank itself has said so; 0 for what is told */
+    int16_t age;     /* ticks since the rank itself has said so; 0 for what others have said */
     uint64_t number; /* of the call that it is in, or was in last; 0: none */
     uint64_t bytes;  /* of its vector; 0: not known */
     uint64_t what;   /* the caller's; 0: not known */
@@ -144,7 +144,7 @@ struct strag_standstill {
     int32_t first[STRAG_ROSTER_OTHERS]; /* ... and which, of the first ones */
 };
 
-/** What is known of a rank beyond that. @return NULL: nothing */
+/** The entry of a rank. @return NULL: nothing */
 const struct strag_roster_entry *strag_roster_other(const struct strag_roster *roster, int rank);
 
 #endif

@@ -135,7 +135,7 @@ static int wanted_rounds(const struct strag_slowdown *slowdown)
     return rounds;
 }
 
-/* By what factor the slowest link is thought to be slower than the fastest; not too low. */
+/* By what factor the slowest link is estimated to be slower than the fastest; not too low. */
 static double slowest(const struct strag_slowdown *slowdown)
 {
     double most = fmax(slowdown->suspicion, slowdown->pending);

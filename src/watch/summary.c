@@ -77,14 +77,14 @@ static struct part dynamic_saved_part(const struct strag_dynamic_summary *dynami
                 100 * dynamic->saves, 100 * dynamic->error);
 }
 
-/* Where nobody waited for whoever came last. @return characters */
+/* No call has waited for the last rank. @return characters */
 static size_t add_dynamic(const struct strag_watch_summary *summary, const char *name, char *text,
                           size_t size)
 {
     const struct strag_dynamic_summary *dynamic = &summary->dynamic;
     if (dynamic->calls == 0)
         return 0;
-    snprintf(text, size, "strag: %s: %llu of %llu calls went ahead without whoever came last; %s\n",
+    snprintf(text, size, "strag: %s: %llu of %llu calls went ahead without the last rank; %s\n",
              name, (unsigned long long)dynamic->ahead, (unsigned long long)dynamic->calls,
              dynamic_saved_part(dynamic).text);
     return strlen(text);

@@ -38,8 +38,8 @@ struct strag_watch_summary {
 struct strag_watch_summary strag_watch_summary_none(void);
 
 /**
- * One line on the rank that slows the job down; before it one each, where there is something to
- * tell, on a slow host, on who came last in how many calls, and on calls that went ahead.
+ * One line on the rank that slows the job down; before it one each, if there is something to
+ * say, on a slow host, on the last ranks in how many calls, and on calls that went ahead.
  *
  * @param name   the communicator's
  * @param ranks  one per rank
@@ -48,7 +48,7 @@ void strag_watch_summary_text(const struct strag_watch_summary *summary, const c
                               const struct strag_rank_location *ranks, char *text, size_t size);
 
 /**
- * A line on the cost model: its numbers, where each is from, and how well it fits.
+ * A line on the cost model: its numbers, the source of each, and how well it fits.
  *
  * @param file  the model file's name; may be NULL where no number is from it
  */

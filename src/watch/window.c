@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* Calls of other sizes after which an experiment's window ends with what it has. */
-enum { PATIENCE = 64 };
+enum { WAIT_LIMIT = 64 };
 
 /* ---- What ranks have measured ---- */
 
@@ -90,6 +90,6 @@ enum strag_window_step strag_window_end(struct strag_window *window, int rank, b
         strag_call_sample_add(&window->sample[window->filled++], rank, stay, wait);
     else
         window->passed++;
-    window->full = window->filled >= order->calls || window->passed >= order->pause + PATIENCE;
+    window->full = window->filled >= order->calls || window->passed >= order->pause + WAIT_LIMIT;
     return window->full ? STRAG_WINDOW_SEND : STRAG_WINDOW_NOTHING;
 }

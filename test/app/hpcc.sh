@@ -3,7 +3,7 @@
 # The HPC Challenge benchmark (HPL, PTRANS, RandomAccess, FFT): its own checks must pass over strag, and
 # its residuals and norms have the same digits as over stock Open MPI. (It reduces counts, maxima and
 # times over all ranks; times are not compared. RandomAccess may lose up to 1 % of its updates, and ends
-# early when its time is over, on a busy machine over stock Open MPI too, so its counts of errors and of
+# early when its time has passed, on a busy machine over stock Open MPI too, so its counts of errors and of
 # updates are not compared.)
 set -eu
 : "${srcdir:?run me by make check}"

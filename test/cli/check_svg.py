@@ -108,8 +108,8 @@ def check(root, plan):
     return None if used == legend else f"the legend names {legend}, the plan {used}"
 
 
-for drawn, told in zip(sys.argv[1::2], sys.argv[2::2]):
-    with open(told, encoding="utf-8") as text:
+for drawn, expected in zip(sys.argv[1::2], sys.argv[2::2]):
+    with open(expected, encoding="utf-8") as text:
         wrong = check(ElementTree.parse(drawn).getroot(), json.load(text))
     if wrong:
         print(drawn, wrong)

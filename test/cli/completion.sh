@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The completion for bash offers what the command takes.
+# The completion for bash completes what the command takes.
 set -eu
 : "${srcdir:?run me by make check}" "${STRAG:?}"
 
@@ -15,8 +15,8 @@ checks=0
 . "$srcdir/tools/completion/strag"
 complete -p strag | grep -q -- '-F _strag strag' || fail 'strag is not completed'
 
-# offers EXPECTED WORD...: the words of a line, the last one to be completed; strag itself is left out
-offers()
+# completes EXPECTED WORD...: the words of a line, the last one to be completed; strag itself is left out
+completes()
 {
     local expected=$1
     shift
@@ -29,25 +29,25 @@ offers()
 
 names=$("$STRAG" list | cut -d ' ' -f 1 | tr '\n' ' ')
 commands=$("$STRAG" nonsense 2>&1 | sed 's/.*accepted: //; s/,//g')
-offers "$commands" ''
-offers 'verify' v
-offers "--help --version" --
-offers "${names% }" plan ''
-offers "$names"all verify ''
-offers 'ring' plan ri
-offers 'ring,swing-latency ring,swing' cost ring,sw
-offers 'text json svg' plan ring --format ''
-offers 'csv' cost all --format c
-offers 'rounds clocks' cost all --mode ''
-offers 'split plus' explain --ties ''
-offers '--torus --tree --ties' cost --t
-offers '--hosts --hop-latency' explain --ho
-offers '' plan ring -n ''
-offers '' explain --bytes 1K ''
+completes "$commands" ''
+completes 'verify' v
+completes "--help --version" --
+completes "${names% }" plan ''
+completes "$names"all verify ''
+completes 'ring' plan ri
+completes 'ring,swing-latency ring,swing' cost ring,sw
+completes 'text json svg' plan ring --format ''
+completes 'csv' cost all --format c
+completes 'rounds clocks' cost all --mode ''
+completes 'split plus' explain --ties ''
+completes '--torus --tree --ties' cost --t
+completes '--hosts --hop-latency' explain --ho
+completes '' plan ring -n ''
+completes '' explain --bytes 1K ''
 cd "$srcdir/examples"
-offers 'fat-tree.conf' topology --layout fat
-offers 'plans.py' verify --plan pla
-# Every option that the help shows is offered.
+completes 'fat-tree.conf' topology --layout fat
+completes 'plans.py' verify --plan pla
+# Every option that the help shows is completed.
 for command in list plan verify cost explain topology params; do
     COMP_WORDS=("$STRAG" "$command" -)
     COMP_CWORD=2

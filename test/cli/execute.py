@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run the plans that `strag plan --format json` writes, without any of strag's own code.
+"""Run the plans that `strag plan --format json` writes, without any code of strag.
 
 usage: execute.py STRAG ALGORITHM SEED N...
 
-For every n, on one switch, a tree, a torus and a mesh of as many hosts, where the algorithm is
-possible, the plans of all ranks are read, their bounds are held against exact fractions, and they
+For every n, on one switch, a tree, a torus and a mesh of as many hosts, if the algorithm
+can be planned, the plans of all ranks are read, their bounds are held against exact fractions, and they
 are run on integer vectors of several lengths, twice: in program order, and in a random order that keeps only the waits ("after") and the
 order of messages between two ranks. Each rank must end with the sum, and with the same expression
 of left and right operands as every other rank. The estimates of `strag cost` in rounds are computed
@@ -97,7 +97,7 @@ def ready_order(ops, done):
 
 
 def ready_any(ops, done):
-    """Every operation whose waits are over, in random order."""
+    """Every operation whose waits are done, in random order."""
     ready = [i for i, op in enumerate(ops) if i not in done and done.issuperset(op["after"])]
     chance.shuffle(ready)
     return ready

@@ -156,7 +156,7 @@ equal 'table of the rule with blocks' "$(table)" '0 swing, 16 blocks'
 says 'swing 16 blocks, 6 rounds, latency 15.60 us, bytes 41.94 us'
 sed 's/16/5/' "$work/blocks.yaml" >"$work/no-form.yaml"
 refuses "strag explain: --rules: $work/no-form.yaml:3: swing cannot run here: swing cuts the vector of 16\
- ranks into 8, 16, 32 or 64 blocks; 5 is not possible" \
+ ranks into 8, 16, 32 or 64 blocks, not 5" \
     explain --torus 4x4 --bytes 1M --rules "$work/no-form.yaml"
 
 # ---- Bounds ----
@@ -203,7 +203,7 @@ PYTHON
         >"$work/more.csv" 2>"$work/summary" && fail 'a job that is not in the layout'
     grep -q '^job 127: strag explain: host node065 is not in the layout' "$work/summary" || fail "$(cat "$work/summary")"
     grep -q '^job 128: its list of hosts is cut off' "$work/summary" || fail "$(cat "$work/summary")"
-    equal 'jobs beside one that failed' "$(cat "$work/more.csv")" "$(cat "$work/jobs.csv")"
+    equal 'jobs next to one that failed' "$(cat "$work/more.csv")" "$(cat "$work/jobs.csv")"
     checks=$((checks + 6))
 fi
 # On one host, and without --hosts, there is nothing to say.
@@ -297,7 +297,7 @@ ranks: 4
 shared-memory: all
 quick: true
 short-plans: true
-crowd: {ranks: 4, processors: 2, window: 524288}
+oversubscribed: {ranks: 4, processors: 2, window: 524288}
 model: {alpha: 1, local-alpha: 0.4, overhead: 0, bandwidth: 100, injection-bandwidth: 0, local-bandwidth: 160, link-latency: 0, hop-latency: 0,
         reduce-bandwidth: 160}
 origins: {local-alpha: user}
@@ -325,7 +325,7 @@ refuses 'strag explain: --saved says itself what the job had; leave --blocks out
 refuses 'strag explain: --torus and --saved contradict each other; give one of --torus, --mesh, --hyperx, --hammingmesh,'\
 ' --tree, --layout, --saved, --hwloc' explain --saved "$work/saved.yaml" --bytes 1K --torus 2x2
 refuses "strag plan: --saved: $work/model.yaml:1: a saved file has no key 'strag-models'; it has strag-saved, version,\
- communicator, ranks, ports, minimum, strict, quick, short-plans, reproducible, shared-memory, crowd, straggler, slow,\
+ communicator, ranks, ports, minimum, strict, quick, short-plans, reproducible, shared-memory, oversubscribed, straggler, slow,\
  pinned, model, origins, model-file, model-line, rules, rules-file, rules-line, table, topology" \
     plan ring --saved "$work/model.yaml"
 sed 's/table: .*/table: [{from: 0, algorithm: ring}]/' "$work/saved.yaml" >"$work/another.yaml"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Small outputs, byte for byte. STRAG_UPDATE=1 writes the files anew: then read the difference.
+# Small outputs, byte for byte. STRAG_UPDATE=1 writes the files again: then read the difference.
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"

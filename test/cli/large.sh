@@ -80,7 +80,7 @@ equal 'table of 257, exhaustive' "$(kind)" "$exhaustive"
 for option in '' --exhaustive; do
     succeeds explain -n 300 --ranks-per-node 3 --bytes 1K $option
     for name in $(symmetric); do
-        # So many ranks' plans it makes only where it is named; these, where hosts have one link, or ever.
+        # Plans of this many ranks are made only for a named algorithm; some only if hosts have one link, or never.
         case "$name $option" in
             'direct --exhaustive' | 'flexreduce-direct '*) continue ;;
         esac
@@ -101,7 +101,7 @@ for machine in '-n 1000 --ranks-per-node 64' '-n 65535 --ranks-per-node 64' '--t
     checks=$((checks + 2))
 done
 
-# ---- cost --quick: with few messages all are looked at ----
+# ---- cost --quick: with few messages all are priced ----
 
 for args in '-n 48' '-n 60 --ranks-per-node 7' '--torus 4x4'; do
     # shellcheck disable=SC2086

@@ -28,7 +28,7 @@ for format in text json; do
     lost explain -n 8 --bytes 32..1G --format "$format"
     lost topology --torus 8x8 --format "$format"
 done
-# Less than a buffer, where only closing fails, and more than one.
+# Less than a buffer, so that only closing fails, and more than one.
 for n in 1 64; do
     for format in text json svg; do
         lost plan ring -n "$n" --format "$format"

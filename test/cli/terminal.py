@@ -89,7 +89,7 @@ def screen(seen):
 
 
 def interrupted(strag):
-    """^C while it is looked at candidates"""
+    """^C while candidates are priced"""
     session = Session(strag, LONG)
     check(session.read(rb"strag explain: [a-z-]+, \d+ of \d+, \d+ %, \d+ s"), "explain shows no progress")
     os.write(session.terminal, b"\x03")

@@ -275,7 +275,7 @@ refuses "strag plan: --ranks-per-node: '0' is not an integer from 1 to 16777216"
 
 refuses 'strag cost: --delay needs --straggler R, the rank that is late' \
     cost ring -n 8 --bytes 32 --delay 5
-refuses 'strag cost: --straggler: rank 8 does not exist; of 8 ranks accepted are 0 to 7' \
+refuses 'strag cost: --straggler: rank 8 does not exist; with 8 ranks it must be 0 to 7' \
     cost ring -n 8 --bytes 32 --straggler 8
 refuses "strag cost: --straggler: '-1' is not an integer from 0 to 16777215" \
     cost ring -n 8 --bytes 32 --straggler -1
@@ -291,11 +291,11 @@ refuses "strag cost: --slow: 'x' is not an integer from 0 to 16777215" \
     cost ring -n 8 --bytes 32 --slow x:2
 refuses 'strag cost: --slow: rank 3 is named twice; name it once' \
     cost ring -n 8 --bytes 32 --slow 3:2,4:2,3:1.5
-refuses 'strag cost: --slow: rank 9 does not exist; of 8 ranks accepted are 0 to 7' \
+refuses 'strag cost: --slow: rank 9 does not exist; with 8 ranks it must be 0 to 7' \
     cost ring -n 8 --bytes 32 --slow 3:2,9:4
 # A list of n: refused where a rank that is named does not exist.
 gives 2 verify ring -n 4,3 --slow 3:2
 equal 'verify with a slow rank' "$(cat "$work/err")" \
-    'strag verify: --slow: rank 3 does not exist; of 3 ranks accepted are 0 to 2'
+    'strag verify: --slow: rank 3 does not exist; with 3 ranks it must be 0 to 2'
 
 summary

@@ -89,9 +89,9 @@ refuses "strag plan: -n is given twice, as '8' and as '9'; give it once" plan ri
 refuses "strag plan: --rank is given twice, as '1' and as '2'; give it once" \
     plan --rank 1 ring --rank=2 -n 8
 refuses "strag plan: --rank: '8' $integer 0 to 7" plan ring -n 8 --rank 8
-refuses "strag plan: ring cuts the vector of 8 ranks into 8 blocks; 7 is not possible" \
+refuses "strag plan: ring cuts the vector of 8 ranks into 8 blocks, not 7" \
     plan ring -n 8 --blocks 7
-refuses "strag verify: ring n=9: ring cuts the vector of 9 ranks into 9 blocks; 8 is not possible" \
+refuses "strag verify: ring n=9: ring cuts the vector of 9 ranks into 9 blocks, not 8" \
     verify ring -n 9,8 --blocks 8
 refuses "strag plan: --format: 'csv' is not one of text|json|svg" plan ring -n 8 --format csv
 refuses "strag cost: --format: 'png' is not one of text|csv|json|svg" \

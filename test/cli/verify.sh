@@ -44,7 +44,7 @@ function ceil_log2(n,   q) { for (q = 0; 2 ^ q < n; q++); return q }
 }'
 
 # formulas KIND LIST NAME...: verify's lines for the list of n agree with the formulas of this kind;
-# with $halve set, with so many steps that halve.
+# with $halve set, with this many steps that halve.
 proved='' halve=0
 formulas() {
     local kind=$1 list=$2 name form=()
@@ -66,7 +66,7 @@ formulas doubling $all recursive-doubling bine-latency torus-doubling hierarchic
 formulas halving $all recursive-halving bine torus-halving
 formulas 'few rounds' $all circulant swing
 formulas 'some halve' $all swing-latency
-# Swing in fewer blocks: of 2^q ranks' steps so many quarters halve.
+# Swing in fewer blocks: of 2^q ranks' steps this many quarters halve.
 for steps in 2 3 4 5 6 7 8 10; do
     for quarters in 1 2 3; do
         halve=$(((steps * quarters + 2) / 4))
@@ -158,7 +158,7 @@ verified stragglar n=4 blocks=3 rounds=4 sent-max=2xS sent-total=6xS reduce-max=
 verified stragglar n=8 blocks=7 rounds=9 sent-max=2xS sent-total=14xS reduce-max=1 rounds-before=3'
 refuses 'strag verify: stragglar n=5: stragglar pairs the ranks, so it needs an even number of them,'\
 ' not 5; straggler-pipeline takes any' verify stragglar -n 5 --straggler 1
-refuses 'strag verify: ring n=4: ring has no root; 1 is not possible' verify ring -n 4 --root 1
+refuses 'strag verify: ring n=4: ring has no root, and 1 was given' verify ring -n 4 --root 1
 refuses 'strag verify: direct n=4: direct: root 1; it is 0, or with one block 0 or 1' \
     verify direct -n 4 --root 1
 equal "algorithms for a straggler" "$(waiting | wc -l)" 3

@@ -22,7 +22,7 @@ enum { CARRIER_MESSAGES = 256, CARRIER_KEPT = 1024 };
 struct carried {
     struct strag_transfer flight; /* first: the completion finds the rest by it */
     struct carrier *carrier;
-    struct strag_transfer *outer; /* NULL: it has been told */
+    struct strag_transfer *outer; /* NULL: it has been notified */
     char *chunk, *buffer;
     size_t elements;
     bool send, in_place, used;

@@ -6,7 +6,7 @@
  * dies of a segmentation fault, as it would with a real one. What is put on streams is not done at
  * once, but some of it, in the order of each stream, at later calls of the driver; copies read
  * their source only then. Kernels are those of kernels.h, run thread by thread. Every call checks
- * its arguments, and the current context, and says on stderr what is wrong; from then on, as with a
+ * its arguments, and the current context, and reports a fault on stderr; from then on, as with a
  * real one, all calls fail.
  *
  *     FAKE_CUDA_DEVICES  how many there are (2); 0: cuInit finds none

@@ -79,7 +79,7 @@ void fake_finish(void);
 /* What is counted and checked; in fake_driver.c. */
 extern struct fake_counts fake_counts;
 
-/** Say what is wrong; from now on every call fails. @return error */
+/** Report a fault; from now on every call fails. @return error */
 int fake_mistake(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 unsigned fake_random(unsigned below);

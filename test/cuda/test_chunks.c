@@ -2,7 +2,7 @@
 /*
  * Chunks of pinned memory between a device and transports for host memory: what several ranks are
  * sent is in one chunk, also over two transports; and though a chunk is used again, for values that
- * the engine numbers alike, no transport takes what was in it for what is.
+ * the engine gives the same number, no transport takes what was in it for what is.
  */
 #include "carrier.h"
 #include "loopback.h"
@@ -92,7 +92,7 @@ static void await(const struct posted *posted, int rank)
     assert_true(posted->complete);
 }
 
-/* Rank 0 sends a piece to so many others, over one transport and the other in turn; all get it.
+/* Rank 0 sends a piece to this many others, over one transport and the other in turn; all get it.
  * @return copies between the host and the device */
 static long send_piece(int piece, int receivers, uint64_t content)
 {

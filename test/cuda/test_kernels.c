@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernels' bodies on the host: every operator and type, every length from 0 to 257 and every
- * alignment of the output, the inputs aligned alike or otherwise, the output apart or in the place
- * of an input, with several numbers of threads. No byte outside the output changes, and none
+ * alignment of the output, the inputs aligned in the same way or not, the output apart or in the
+ * place of an input, with several numbers of threads. No byte outside the output changes, and none
  * outside the inputs is read (under AddressSanitizer).
  */
 #include "host_kernels.h"

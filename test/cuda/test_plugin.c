@@ -127,7 +127,7 @@ static void another_context(void **state)
 
 /* ---- Operators ---- */
 
-/* Some operations under way, each with buffers of its own on the device. */
+/* Some operations in flight, each with buffers of its own on the device. */
 struct job {
     enum strag_cuda_op op;
     enum strag_cuda_type type;

@@ -74,7 +74,7 @@ static int host_copy(struct strag_reducer *base, void *out, const void *in, size
     return STRAG_OK;
 }
 
-/* The device has no such operator: where it reduces, it is a plain sum. */
+/* The device has no such operator: if it reduces, it is a plain sum. */
 static int host_sum(struct strag_reducer *base, void *out, const void *left, const void *right,
                     size_t elements, uint64_t *ticket)
 {

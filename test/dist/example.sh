@@ -67,7 +67,7 @@ for source in $(make -s -C "$work"); do
     fi
     objects+=("$object")
 done
-[ "${made[*]}" = "$file src/algorithms/table.c" ] || fail "made anew: ${made[*]}"
+[ "${made[*]}" = "$file src/algorithms/table.c" ] || fail "made again: ${made[*]}"
 
 # linked PROGRAM OBJECT...: with the copy's library
 linked()

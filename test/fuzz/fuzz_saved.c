@@ -17,7 +17,7 @@ static const char *const words[] = {
     "minimum: 8192\n",
     "quick: true\n",
     "shared-memory: all\n",
-    "crowd: {ranks: 4, processors: 2, window: 524288}\n",
+    "oversubscribed: {ranks: 4, processors: 2, window: 524288}\n",
     "straggler: {rank: 3, delay: 200}\n",
     "slow: [{rank: 2, factor: 1.7}]\n",
     "pinned: ring\n",

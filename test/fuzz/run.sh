@@ -3,7 +3,7 @@
 # Fuzzes with libFuzzer: run.sh [SECONDS [TARGET...]], in an empty folder of your own.
 #
 # Builds each target with clang and its sanitizers (Debian: clang, libclang-rt-14-dev) and runs it
-# for so many seconds (300), two targets at a time. What it finds stays in the folder; new texts go
+# for this many seconds (300), two targets at a time. What it finds stays in the folder; new texts go
 # to ./TARGET.corpus, whose useful ones are worth a place in test/fuzz/corpus/TARGET.
 set -eu
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernels on a device, over the plug-in: are they right, and how fast are they beside a copy?
+ * The kernels on a device, over the plug-in: are they right, and how fast are they relative to a
+ * copy?
  *
  *     kernels PLUGIN check [CASES]        against the reference, random lengths and alignments
  *     kernels PLUGIN time [BYTES...]      CSV: sums by type, and copies within the device

@@ -110,7 +110,7 @@ done
 
 # ---- Fast ----
 
-say "kernels beside copies: $results/kernels.csv"
+say "kernels and copies: $results/kernels.csv"
 # shellcheck disable=SC2086 # a list
 "$programs/kernels" "$plugin" time $sizes > "$results/kernels.csv" || failed=$((failed + 1))
 awk -F , '$2 == 67108864 { printf "gpu: %-14s %7.1f GB/s, %.2f of a copy\n", $1, $4, $5 }' "$results/kernels.csv"

@@ -84,7 +84,7 @@ COMPONENT_LAYERS = [
     ["request"],
     ["on_copies"],
     ["allreduce", "nonblocking", "persistent"],
-    ["noted"],
+    ["recorded"],
     ["module"],
     ["component"],
 ]
@@ -105,7 +105,7 @@ OTHERS = [
 ]
 GENERATED = ["config.h"]
 
-# Open MPI's versions are told apart only here, and where a program calls by a name that 4.1 lacks.
+# Open MPI's versions are distinguished only here, and where a program calls by a name that 4.1 lacks.
 VERSIONS = re.compile(r"\b(OMPI|OPAL)_(MAJOR|MINOR|RELEASE)_VERSION\b")
 MAY_TELL_VERSIONS = ["ompi_coll_strag/compat", "bench/overlap.c", "test"]
 
@@ -114,8 +114,8 @@ FUNCTION_MOST = 60  # lines of a function's body
 
 # What breaks one of the rules for versions, headers or functions, and why it may.
 EXCEPTIONS = {
-    "test/unit/test_rules.c:refused": "a table of texts and what is wrong with them",
-    "test/unit/test_layout_errors.c:yaml": "a table of texts and what is wrong with them",
+    "test/unit/test_rules.c:refused": "a table of texts and their errors",
+    "test/unit/test_layout_errors.c:yaml": "a table of texts and their errors",
 }
 
 # Files that call each other in a circle.
@@ -222,7 +222,7 @@ def check_versions(tree):
         if not below(file, MAY_TELL_VERSIONS):
             for number, line in enumerate(lines, 1):
                 if VERSIONS.search(line):
-                    tree.fault(file, number, "Open MPI's versions are told apart in compat/ only", file)
+                    tree.fault(file, number, "Open MPI's versions are distinguished in compat/ only", file)
 
 
 def functions(lines):

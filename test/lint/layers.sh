@@ -94,7 +94,7 @@ expect({"tools/strag.c": "#include <mpi.h>\n"},
        + " may include mpi.h")
 # Open MPI's versions.
 expect({"ompi_coll_strag/log.c": "\n#if OMPI_MAJOR_VERSION > 4\n#endif\n"},
-       "ompi_coll_strag/log.c:2: Open MPI's versions are told apart in compat/ only")
+       "ompi_coll_strag/log.c:2: Open MPI's versions are distinguished in compat/ only")
 # The component's layers.
 expect({"ompi_coll_strag/new.c": ""},
        "ompi_coll_strag/new.c:1: not in the table of the component's layers in layers.py")

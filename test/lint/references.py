@@ -51,7 +51,7 @@ def named(name, text):
 
 
 def check(top):
-    """(file, line, message) of every file that is named and does not exist; the number looked at."""
+    """(file, line, message) of every file that is named and does not exist; the number examined."""
     every = sorted(files(top))
     ends = {path[start:] for path in every for start in [0] + [i + 1 for i, c in enumerate(path) if c == "/"]}
     faults, count = set(), 0

@@ -63,8 +63,8 @@ sed -n '/^-----*$/,/^-----*$/p' "$output" |
     sed 's/^-----*$/-----/; s/(nearest: .*); accepted: auto, previous, .*; used/...; used/' > "$output.text"
 diff - "$output.text" << 'TEXT' || { rm -f "$output.text"; fail 'the warning is another one'; }
 -----
-coll/strag cannot use these MCA parameters, and uses what stands at the end of each line
-instead. Correct them, or leave them out:
+coll/strag ignores the values of these MCA parameters. The value that it uses instead is
+shown last on each line. Correct the parameters, or remove them:
 
   coll_strag_algorithm = "nonsense": no such algorithm ...; used: auto
 -----

@@ -118,7 +118,7 @@ chroot_of()
         # shellcheck disable=SC2086 # empty, or an argument
         logged "$logs/debootstrap.log" debootstrap --variant=minbase "$suite" "$root.part" $mirror ||
             return 1
-        # A chroot that is not finished is made anew: nothing has to reach the disk file by file.
+        # A chroot that is not finished is made again: nothing has to reach the disk file by file.
         echo force-unsafe-io > "$root.part/etc/dpkg/dpkg.cfg.d/unsafe-io"
         mv "$root.part" "$root"
     fi

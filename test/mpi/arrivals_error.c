@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANKS = 5, PATIENT = 1000 /* looks without a message, after which it waits for ever */ };
+enum { RANKS = 5, LOOKS_MOST = 1000 /* looks without a message, after which it waits for ever */ };
 
 static struct {
     struct {
@@ -97,7 +97,7 @@ static void fake_progress(void)
 {
     if (pml.posted && pml.came < pml.count && !pml.at_cancel) {
         deliver();
-    } else if (++pml.looks > PATIENT) {
+    } else if (++pml.looks > LOOKS_MOST) {
         fprintf(stderr, "arrivals_error: it waits for ever\n");
         exit(1);
     }

@@ -26,7 +26,7 @@ static struct {
 } callback;
 
 /* Rank r contributes (r + 1) * (i + 1). Also in MPI_Finalize, when failures are not collected any
- * more: what is wrong ends the job. */
+ * more: an error ends the job. */
 static void use(MPI_Comm comm, bool blocking, const char *what)
 {
     static long in[COUNT], out[COUNT];

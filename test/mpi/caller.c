@@ -181,9 +181,9 @@ static void describe(const struct caller_comm *comm, struct call *call, const ch
 static void choose_shape(const struct caller *caller, const struct caller_comm *comm,
                          struct call *call, uint64_t mine)
 {
-    const uint64_t alike = call->random >> 10;
+    const uint64_t common = call->random >> 10;
     call->op = 0 == (call->random >> 8) % 4 ? SHAPE_AFFINE : SHAPE_SUM;
-    call->shape = &shapes[(0 != (call->random >> 4) % 4 ? mine >> 8 : alike) % SHAPES];
+    call->shape = &shapes[(0 != (call->random >> 4) % 4 ? mine >> 8 : common) % SHAPES];
     call->extent = (size_t)call->shape->extent;
     /* The same on all ranks: as many as there is room for with any of the types. */
     call->count = choose_count(test_mix(call->random), caller->bytes / SHAPE_EXTENT_MAX - 1);
@@ -288,7 +288,7 @@ static void fill(struct caller *caller, const struct call *call, int rank, char 
 
 /* ---- The call ---- */
 
-/* Is this the call at which to do something wrong, if that is possible in it? */
+/* Is this the call at which to do something wrong, if it can be done in it? */
 static bool is_due(const struct caller *caller, const struct caller_comm *comm,
                    const struct call *call, enum caller_fault fault)
 {

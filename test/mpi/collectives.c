@@ -32,7 +32,7 @@ static void restart_persistent(void)
 #endif
 }
 
-/* Several nonblocking allreduces under way, and a blocking one of strag's in between. */
+/* Several nonblocking allreduces pending, and a blocking one of strag in between. */
 static void overlap(void)
 {
     enum { MANY = 8, COUNT = 3000 };

@@ -52,7 +52,7 @@ assert said == "With 2 ranks here strag is nowhere faster; as fast as stock Open
 assert compare.doubt(found) == ("Launches differ by more than half at 1 KiB: something else runs here; "
                                 "try more of them, or another time."), compare.doubt(found)
 assert compare.doubt({8: [1.4, 1.0]}) == ""
-print("ok: the files agree, and known numbers are told as they are")
+print("ok: the files agree, and known numbers are reported as they are")
 END
 
 # refused TEXT ARGUMENT...
@@ -68,4 +68,4 @@ refused()
 refused 'make bench/allreduce' --program "$work/nothing" -- -np 2
 refused 'at least 1' --launches 0 -- -np 2
 refused 'this failed: .*--no-such-option' --output "$work" --sizes 8 --seconds 0.01 -- --no-such-option
-echo 'ok: what is wrong is said'
+echo 'ok: errors are reported'

@@ -211,7 +211,7 @@ static void canonical_elements(const struct call *call, char *data)
     element_canonical(call->element, data, call->count);
 }
 
-/* @param part  of so many parts of all types with all operators */
+/* @param part  of `parts` parts of all types with all operators */
 static void predefined(int part, int parts)
 {
     int combination = 0;

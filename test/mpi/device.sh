@@ -85,8 +85,8 @@ words()
         --mca coll strag --mca coll_strag_algorithm ring "${@:2}" "$programs/device" --counts 500 2>&1
 }
 
-# told RANKS OPTION...: the output of a run in which mpirun has lost no message (see params.sh)
-told()
+# reported RANKS OPTION...: the output of a run in which mpirun has lost no message (see params.sh)
+reported()
 {
     local attempt
     for ((attempt = 1; attempt <= 40; attempt++)); do
@@ -106,22 +106,22 @@ if [ ! -e "$builddir/ompi_coll_strag/.libs/strag_cuda.kernels" ]; then
     warnings=2
     failures=(MemcpyAsync:500 EventQuery:900)
 fi
-told 2 --mca coll_strag_device_buffers yes --mca coll_strag_shared_memory 1 \
+reported 2 --mca coll_strag_device_buffers yes --mca coll_strag_shared_memory 1 \
     --mca coll_strag_verbose 1
 [ "$(grep -c 'coll/strag reduces buffers in a CUDA device' <<< "$output")" -eq "$warnings" ] ||
     fail "not $warnings warnings: $output"
 grep -q 'coll_strag_transport=ucp takes them from the device where UCX has CUDA support' \
     <<< "$output" || fail "no reason: $output"
 grep -q 'within hosts: shared memory$' <<< "$output" || fail "no shared memory: $output"
-if grep -q 'coll_strag_shared_memory asks for memory' <<< "$output"; then
+if grep -q 'coll_strag_shared_memory=1 asks for shared memory' <<< "$output"; then
     fail "a warning that memory is not shared: $output"
 fi
 if [ "${ways[-1]}" = device ]; then
-    told 2 "${direct[@]}" --mca coll_strag_device_buffers yes
+    reported 2 "${direct[@]}" --mca coll_strag_device_buffers yes
     if grep -q 'messages go through pinned host memory' <<< "$output"; then
         fail "a warning, though messages go from the device: $output"
     fi
-    told 2 "${direct[@]}" --mca coll_strag_device_buffers yes --mca coll_strag_shared_memory 1
+    reported 2 "${direct[@]}" --mca coll_strag_device_buffers yes --mca coll_strag_shared_memory 1
     grep -q "auto leaves them to UCX, which takes them from the device" <<< "$output" ||
         fail "no reason: $output"
 fi

@@ -161,7 +161,7 @@ static MPI_Comm make_comm(const char *kind)
         TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     else if (strcmp(kind, "split") == 0)
         TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &comm));
-    else /* with a key of the watch all ranks are asked anew */
+    else /* with a key of the watch all ranks are asked again */
         comm = test_with_key(MPI_COMM_WORLD, "coll_strag_slowdown", "0");
     TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     return comm;

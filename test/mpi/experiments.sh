@@ -4,7 +4,7 @@
 # said: a rule, a minimum, an algorithm; nor in calls below 64 KiB, nor where results are to be the same in
 # every run.
 #
-# Five made-up hosts. The calls are long: what watching costs has to be small beside them.
+# Five made-up hosts. The calls are long: what watching costs has to be small relative to them.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -46,7 +46,7 @@ tries()
     echo "ok: tried: $(tr '\n' ' ' < "$files/tried")"
 }
 
-# runs WHAT BYTES OPTIONS...: this algorithm alone; "": none of ours
+# runs WHAT BYTES OPTIONS...: this algorithm alone; "": none of strag
 runs()
 {
     local what=$1

@@ -34,7 +34,7 @@ static struct {
 } failing;
 
 static _Thread_local bool in_call;
-static bool is_told; /* by the environment */
+static bool is_configured; /* by the environment */
 
 /* ---- Which place ---- */
 
@@ -63,13 +63,13 @@ static __attribute__((constructor)) void begin(void)
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *on = getenv("FAILING_ON");
     if (!number || !where || !rank || strcmp(where, rank) != 0)
         return;
-    is_told = true;
+    is_configured = true;
     failing_begin("memory", strtol(number, NULL, 10), on && strcmp(on, "1") == 0);
 }
 
 static __attribute__((destructor)) void end(void)
 {
-    if (is_told)
+    if (is_configured)
         fprintf(stderr, "failing: %ld places\n", failing_end());
 }
 
@@ -157,7 +157,7 @@ static int cancel_request(ompi_request_t *request, int flag)
     return OMPI_SUCCESS;
 }
 
-/* One that is over, with an error. */
+/* One that has ended with an error. */
 static int failed_request(ompi_request_t **request)
 {
     ompi_request_t *made = __libc_calloc(1, sizeof *made);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What failing.c, which is preloaded, offers a program; without it these are NULL.
+ * What failing.c, which is preloaded, provides to a program; without it these are NULL.
  */
 #ifndef TEST_MPI_FAILING_H
 #define TEST_MPI_FAILING_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How communicators are set up that are made from others: by asking all ranks, by what another
- * one's ranks had told, or as the parent is. strag's counters say which. All results are checked.
+ * one's locations, or like the parent. strag's counters say which. All results are checked.
  *
  *     inherit [--late RANK]    with a rank that is late in 40 calls on MPI_COMM_WORLD, so that its
  *                              table changes before it is duplicated
@@ -202,7 +202,7 @@ static void be_late(MPI_Comm comm, int who)
 }
 
 /* The last three: split in the same order, of the group, and split in the reverse order. */
-static void make_alike(MPI_Comm *comms, int dups)
+static void make_identical(MPI_Comm *comms, int dups)
 {
     MPI_Group group;
     for (int c = 0; c < dups; c++)
@@ -218,13 +218,13 @@ static void share(int dups, int late)
 {
     const int all = dups + 3;
     MPI_Comm *comms = test_allocate((size_t)all * sizeof *comms);
-    make_alike(comms, dups);
+    make_identical(comms, dups);
     for (int c = 0; c < all; c++)
-        use(comms[c], "alike");
+        use(comms[c], "identical");
     if (late >= 0)
         be_late(comms[dups - 1], late);
     for (int c = 0; c < all; c++)
-        use(comms[c], "alike, again");
+        use(comms[c], "identical, again");
     for (int c = 0; c < all; c++)
         TEST_MPI(MPI_Comm_free(&comms[c]));
     free(comms);

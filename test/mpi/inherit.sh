@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Communicators inherit what is known of their ranks: dups, splits, reordered and with keys, with
+# Communicators inherit the locations of their ranks: dups, splits, reordered and with keys, with
 # threads, after the parent's table has changed; through shared memory, and over the PML. Those that
-# number their ranks alike run one plan.
+# number their ranks in the same way run one plan.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -14,7 +14,7 @@ done
 must 4 --mca coll strag --mca coll_strag_watch_size 0 --mca coll_strag_window 4 \
     --mca coll_strag_local_alpha 0.001 "$programs/inherit" --late 2
 
-# has COUNT TEXT: so many lines of $output have it
+# has COUNT TEXT: this many lines of $output have it
 has()
 {
     local found
@@ -44,12 +44,12 @@ for algorithm in ring direct swing; do
     has 2 "$algorithm, root 0: planned"
 done
 
-# A dup whose watch has found a straggler plans anew, and nobody else does.
+# A dup whose watch has found a straggler makes a new plan, and nobody else does.
 share 4 3 --mca coll_strag_watch_size 0 --mca coll_strag_window 4 --mca coll_strag_local_alpha 0.001 \
     "$programs/inherit" --share 3 --late 2
 grep -q 'DUP FROM 0 .*rank 2 is late by .*: the others go ahead' <<< "$output" ||
     fail "no straggler was found:"$'\n'"$output"
 who=$(grep 'DUP FROM .* planned' <<< "$output" | sed 's/.*: \(.* DUP FROM [0-9]*\): .*/\1/' | sort -u)
 if [ "$(wc -l <<< "$who")" != 1 ] || [ -z "$who" ]; then
-    fail "one dup should have planned anew:"$'\n'"$output"
+    fail "one dup should have made a new plan:"$'\n'"$output"
 fi

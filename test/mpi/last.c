@@ -2,7 +2,7 @@
 /*
  * Another rank comes last in each call, and who does is not waited for: calls of random lengths on
  * two communicators, before which one rank, all of them or none sleep; also while a nonblocking
- * collective of the user's is under way, and a receive of the user's for any message. All ranks
+ * collective of the user's is pending, and a receive of the user's for any message. All ranks
  * must have the same bits, and the right ones; of the calls some must have gone ahead, all must
  * end; and the receive gets what the user sends, and nothing else.
  *

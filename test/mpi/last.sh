@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Whoever comes last is not waited for (last.c). STRAG_TEST_FULL=1: 10000 calls with 2 to 8 ranks.
+# The last rank is not waited for (last.c). STRAG_TEST_FULL=1: 10000 calls with 2 to 8 ranks.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -31,7 +31,7 @@ must 3 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_window 8 --mca coll_strag_
     "$programs/last" --calls 300 --ahead 0
 must 3 "${strag[@]}" --mca coll_strag_straggler 1:1000 --mca coll_strag_window 8 "$programs/last" \
     --calls 300 --ahead 0
-# Threads, communicators that come and go, nonblocking collectives under way.
+# Threads, communicators that come and go, nonblocking collectives pending.
 must 3 "${model[@]}" "${dynamic[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
     --mca coll_strag_window 4 "$programs/threads" --rounds 100
 must 4 "${model[@]}" "${dynamic[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \

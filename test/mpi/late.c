@@ -2,7 +2,7 @@
 /*
  * Stragglers: which rank is detected, and when. Ranks sleep before their calls, depending on the
  * phase; after some windows the performance variables must name the right rank. On a busy machine
- * the scheduler makes ranks late, too, by more than they sleep: where another rank is named, or
+ * the scheduler makes ranks late, too, by more than they sleep: if another rank is named, or
  * none, the times at which the ranks came must say so. Every result is checked. The job's ranks are
  * split into groups of 2, 3, 4, ..., which sleep at the same time.
  *
@@ -59,7 +59,7 @@ static double uniform(int rank, long call)
     return (double)(test_value(rank, (uint64_t)call) >> 11) * 0x1p-53;
 }
 
-/* Values whose sum is exact in any order. @param[out] left  when it was over */
+/* Values whose sum is exact in any order. @param[out] left  when it ended */
 static void allreduce(MPI_Comm comm, double *left)
 {
     int rank, n;
@@ -198,7 +198,7 @@ static void run_group(int n)
 {
     const int last = n - 1, other = n / 2 == last ? 0 : n / 2;
     const struct phase changes[] = {
-        {"all alike", NO_RANK, NO_RANK, false, NO_RANK},
+        {"all equal", NO_RANK, NO_RANK, false, NO_RANK},
         {"the last rank", last, NO_RANK, false, last},
         {"still the last rank", last, NO_RANK, false, last},
         {"another one", other, NO_RANK, false, other},

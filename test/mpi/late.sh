@@ -20,7 +20,7 @@ must 9 "${strag[@]}" --mca coll_strag_window 8 "$programs/late" --window 8 --del
 output=$builddir/late-output.$$
 trap 'rm -f "$output"' EXIT
 
-# bits RESULTS STRAGGLERS OPTIONS...: so many different results with each straggler; the first ones go
+# bits RESULTS STRAGGLERS OPTIONS...: this many different results with each straggler; the first ones go
 # into `first`
 bits()
 {

@@ -36,7 +36,7 @@ has()
     fi
 }
 
-# count WANTED PATTERN: so many lines of the last run match
+# count WANTED PATTERN: this many lines of the last run match
 count()
 {
     local lines
@@ -53,7 +53,7 @@ warned()
     local pattern=$1
     shift
     run "$@"
-    count 1 'coll/strag cannot use|coll_strag_algorithm asks for'
+    count 1 'coll/strag (cannot use|ignores)|coll_strag_algorithm names'
     has "$pattern"
 }
 
@@ -190,11 +190,11 @@ warned 'not in it: x, y$' 4 --mca coll_strag_layout "$files/topology.conf" \
 has "$flat"
 warned 'not in it: a, b, c, d, e and 2 more$' 9 --mca coll_strag_layout "$files/topology.conf" \
     "$on_hosts" 1 n0,a,b,c,d,e,f,g,n1 "$programs/sizes"
-warned 'cannot be told apart there: n1.b.org$' 4 --mca coll_strag_layout "$files/topology.conf" \
+warned 'cannot be distinguished there: n1.b.org$' 4 --mca coll_strag_layout "$files/topology.conf" \
     "$on_hosts" 1 n0,n1.a.org,n1.b.org,n2 "$programs/sizes"
 has "$flat"
 printf 'SwitchName=s0 Nodes=n0.a,n0.b,n1,n2\n' > "$files/two.conf"
-warned 'cannot be told apart there: n0$' 4 --mca coll_strag_layout "$files/two.conf" \
+warned 'cannot be distinguished there: n0$' 4 --mca coll_strag_layout "$files/two.conf" \
     "$on_hosts" 1 n0,n1,n2,n0 "$programs/sizes"
 printf 'SwitchName=s0 Nodes=n[0-1]\nSwitchName=s1 Nodes=n[1-3]\n' > "$files/twice.conf"
 warned 'twice.conf:2: ' 4 --mca coll_strag_layout "$files/twice.conf" "$on_hosts" 1 $hosts \
@@ -222,7 +222,7 @@ run 4 --mca coll_strag_torus 2x2 --mca coll_strag_layout "$files/topology.conf" 
 has 'MPI_COMM_WORLD .*: topology: tree, 2 switches'
 ADDRESSES=top.s1. run 4 "$on_hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: topology: tree, .*4 hosts'
-count 0 'of no use'
+count 0 'SLURM_TOPOLOGY_ADDR is ignored'
 SLURM_TOPOLOGY_ADDR=top.s1.other run 4 "$on_hosts" 1 $hosts "$programs/layout"
 has "$flat"
 echo "ok: tori and addresses"
@@ -272,7 +272,7 @@ pinned=(flexreduce-pipelined flexreduce-direct optcc weighted straggler-pipeline
 all_run --mca coll_strag_slowdown b:2 --mca coll_strag_straggler 3
 warned 'bucket needs one rank per host' 6 --mca coll_strag_torus 3x1 \
     --mca coll_strag_algorithm bucket "$on_hosts" 1 a,b,c "$programs/sizes"
-has 'MPI_COMM_WORLD .*: previous component \(what is wanted cannot be planned here\)'
+has 'MPI_COMM_WORLD .*: previous component \(the algorithm cannot be planned here\)'
 has '^sizes: calls 0, delegated 24'
 echo "ok: pinned algorithms"
 

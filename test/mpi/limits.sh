@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What a site may forbid: then no memory is shared, on all ranks alike; calls are right all the same,
+# What a site may forbid: then no memory is shared, on all ranks; calls are right all the same,
 # and a verbose line says on which rank it was, and why.
 set -eu
 # shellcheck source=test/mpi/common.sh

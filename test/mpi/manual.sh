@@ -33,8 +33,8 @@ fi
 "$STRAG" params > "$work/text"
 [ "$(awk 'length > 100' "$work/text" | wc -l)" = 0 ] || fail 'lines of more than 100 columns'
 for name in $(python3 -c 'import json, sys
-told = json.load(sys.stdin)
-print(*(row["name"] for row in told["parameters"] + told["variables"]))' < "$work/json"); do
+reference = json.load(sys.stdin)
+print(*(row["name"] for row in reference["parameters"] + reference["variables"]))' < "$work/json"); do
     grep -q "^$name\( (\|$\)" "$work/text" || fail "strag params has no $name"
 done
 if "$STRAG" params --format xml > "$work/out" 2>&1; then

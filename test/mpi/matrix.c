@@ -349,7 +349,7 @@ static void run_all(struct matrix *matrix, long part, long parts, long repeat)
     }
 }
 
-/* @param part  of so many parts: which combinations have large vectors */
+/* @param part  of `parts` parts: which combinations have large vectors */
 static void run_pinned(struct matrix *matrix, const char *algorithm, long part, long parts,
                        long repeat)
 {

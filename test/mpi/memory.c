@@ -6,7 +6,7 @@
  *     memory [--communicators N] [--longest BYTES] [--limit fsize|as|nofile|none] [--limited RANK]
  *
  * Two rounds make N communicators (8), use all of them, and free them. With --limit the process, or
- * that of one rank, first gets a low limit; then only the results are looked at.
+ * that of one rank, first gets a low limit; then only the results are checked.
  *
  * Expects a pinned algorithm. MPI_COMM_WORLD is not used for MPI_Allreduce.
  */
@@ -23,9 +23,9 @@ enum { KIB = 1024, MIB = 1024 * KIB, MAPPED_MOST = 256 * MIB, TOUCHED_MOST = 32 
 
 /* Of a process; bytes, but for the last two. */
 struct memory {
-    long mapped, touched;   /* memory of strag's */
+    long mapped, touched;   /* memory of strag */
     long shared, addresses; /* of the process in all: pages that it shares, addresses */
-    long dumped;            /* mappings of strag's that go into core files */
+    long dumped;            /* mappings of strag that go into core files */
     long files;             /* descriptors */
 };
 

@@ -5,7 +5,7 @@
  * them have correct results, whatever the wrong ones have left behind. So do those of
  * MPI_Iallreduce, one at a time or several, and starts of persistent ones.
  *
- * Most of these errors the ranks see in their messages. Where blocks are empty on some of the ranks
+ * Most of these errors the ranks see in their messages. If blocks are empty on some of the ranks
  * only, or a call is beyond 4 KiB on some only, the longest one that takes turns with the root,
  * each may wait for another: such a call ends when it has stood still.
  *

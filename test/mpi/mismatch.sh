@@ -8,7 +8,7 @@ set -eu
 
 # Not auto, which may choose another algorithm for another count. A call that stands still ends sooner
 # if it is said sooner who is missing.
-mpi_limit=240 # 4 s of CPU time, which took 161 s beside other jobs of higher priority
+mpi_limit=240 # 4 s of CPU time, which took 161 s next to other jobs of higher priority
 options=(--mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_shared_memory 1
     --mca coll_strag_stuck 1)
 for ranks in 2 3 4 5; do

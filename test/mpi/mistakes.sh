@@ -10,7 +10,7 @@ output=$builddir/mistakes-output.$$
 file=$builddir/mistakes-file.$$
 trap 'rm -f "$output" "$file"' EXIT
 here=$(hostname)
-warning='coll/strag cannot use|coll_strag_algorithm asks for'
+warning='coll/strag (cannot use|ignores)|coll_strag_algorithm names'
 strag=(--mca coll strag --mca orte_base_help_aggregate 0) # mpirun is not to gather equal messages
 
 # run CALLS DELEGATED OPTIONS... [-- PROGRAM-OPTIONS...]: with 4 ranks; who ran, on rank 0
@@ -59,7 +59,7 @@ warned "coll_strag_priorty = \"1\": ${unknown}_priority\)" \
     "coll_strag_minsize = \"\": ${unknown}_"
 lines 3 "$unknown"
 
-# In files, and with what is wrong otherwise. (mpirun of Open MPI 6.0.0rc2 reads them itself: a comment
+# In files, and with other errors. (mpirun of Open MPI 6.0.0rc2 reads them itself: a comment
 # behind a value is a part of it, and they go before the command line.)
 printf '%s\n' '# coll_strag_comment = 1' ' coll_strag_windw=7 # no' 'coll_strag_window = 5' \
     'coll_strag_algorthm = ring' 'coll_starg_ports = 1' > "$file"
@@ -102,7 +102,7 @@ warned "coll_strag_slowdown = \"1:2,99:2\": there is no rank 99; $ranks auto, no
 run 12 12 --mca coll_strag_slowdown nodeX:2
 warned "coll_strag_slowdown = \"nodeX\": no such host \(nearest: $here\); accepted: $here; used: nothing"
 run 12 12 --mca coll_strag_slowdown "nodeX:2,1:3,$here:2,y:2" --mca coll_strag_straggler 4
-lines 2 "$warning" # what is known when the job starts, and then
+lines 2 "$warning" # at the job's start, and then
 lines 1 'coll_strag_straggler = "4": there is no rank 4'
 lines 2 'coll_strag_slowdown = "(nodeX|y)": no such host'
 run 12 12 --mca coll_strag_straggler 3 --mca coll_strag_slowdown "$here:2,3:2"

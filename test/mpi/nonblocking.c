@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many MPI_Iallreduce calls under way at the same time, on several communicators, in a random order
+ * Many MPI_Iallreduce calls pending at the same time, on several communicators, in a random order
  * with blocking and persistent calls, with the user's own other nonblocking collectives, and with
  * communicators, operators and types that are freed meanwhile. Sums of 64-bit words are exact, so
  * each result is compared with a serial one, bit by bit.
@@ -8,7 +8,7 @@
  *     nonblocking [--steps N] [--communicators N] [--outstanding N] [--bytes N] [--first KIND]
  *
  * --steps        calls begun (default 1000)
- * --outstanding  at most so many are under way (default 50)
+ * --outstanding  at most this many are pending (default 50)
  * --bytes        of the longest vectors (default 262144)
  * --first        blocking: every communicator's first call is; any: whatever comes
  *
@@ -26,7 +26,7 @@ enum { COMMS_MAX = 64, OUTSTANDING_MAX = 256, PERSISTENT = 2 };
 
 enum kind { SUM, FREED, BLOCKING, STARTED, BARRIER, BCAST, REDUCE, DUP, KINDS };
 
-/* A call under way. */
+/* A pending call. */
 struct flight {
     MPI_Request request; /* MPI_REQUEST_NULL: none */
     enum kind kind;
@@ -319,7 +319,7 @@ static void wait_for(int slot)
     finish(slot);
 }
 
-/* libnbc does not survive that a communicator is freed while its calls are under way. */
+/* libnbc does not survive that a communicator is freed while its calls are pending. */
 static void wait_for_previous(int k)
 {
     for (int slot = 0; slot < run.outstanding; slot++) {
@@ -330,7 +330,7 @@ static void wait_for_previous(int k)
     }
 }
 
-/* Another one takes its place, and it is freed, whatever is under way. The new one is made of
+/* Another one takes its place, and it is freed, whatever is pending. The new one is made of
  * MPI_COMM_WORLD's ranks by all. */
 static void replace(int k, bool idup)
 {

@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck disable=SC2034 # used by `lines`
 output=$work/output
 
-# write RANKS: files of the chosen algorithms, every other one in the compact form. Where the number of
+# write RANKS: files of the chosen algorithms, every other one in the compact form. If the number of
 # blocks depends on the size, the algorithm that the plan is compared with has another one.
 write()
 {
@@ -67,7 +67,7 @@ world ring --mca coll_strag_plan "$work/ring.json:64K-1M" --mca coll_strag_algor
 lines 6 'bytes: ring \(a plan from a file\)'
 lines 6 'bytes: ring \(pinned'
 
-# A rule's, whose folder is the file's; a file that is not there lets the algorithm beside it run.
+# A rule's, whose folder is the file's; a file that is not there lets the algorithm next to it run.
 cat > "$work/rules.yaml" << 'END'
 strag-rules: 1
 rules:
@@ -104,11 +104,11 @@ refused 'No such file' "$work/none.json"
 # What is no file with sizes is a parameter's mistake; what is for other ranks waits for these.
 world ring --mca coll_strag_plan "$work/ring.json:1M-64K" --mca coll_strag_algorithm ring
 lines 0 'a plan from a file'
-grep -q 'not a file with sizes' "$output" || fail "no word of a wrong parameter: $(cat "$output")"
+grep -q 'not a file, or sizes that are not FROM-TO' "$output" || fail "no word of a wrong parameter: $(cat "$output")"
 "$STRAG" plan ring -n 5 --format json > "$work/five.json"
 world ring --mca coll_strag_plan "$work/five.json" --mca coll_strag_algorithm ring
 lines 0 'a plan from a file'
-grep -q 'five.json is for 5 ranks, and not used' "$output" || fail "no word of other ranks"
+grep -q 'five.json is not used: it is for 5 ranks' "$output" || fail "no word of other ranks"
 
 # What is too much for a job, whose ranks wait, is refused with what to do: reading, and proving.
 # in_two PLAN LINES: a job of two ranks with this plan; this number of sizes runs by it

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs to be reported (coll_strag_report); report.sh compares what is said with what is known.
+ * Programs to be reported (coll_strag_report); report.sh compares what is said with the truth.
  *
  *     report [--calls N] [--bytes B] [--late RANK] [--delay MS] [--name NAME]
  *
  * On a duplicate of MPI_COMM_WORLD, called NAME ("late"), a rank (-1: none) is late in N calls of B
- * bytes. All ranks note by the host's clock when they come: what is known so is printed ("truth:
+ * bytes. All ranks note by the host's clock when they come: the truth is printed ("truth:
  * ...").
  *
  * Other modes:
@@ -74,7 +74,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What is known of a job. */
+/* The true properties of a job. */
 struct truth {
     double lost; /* how long the median rank waited for the last one, in all */
     double cost; /* of that, where the last one was the late rank */

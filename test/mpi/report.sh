@@ -63,7 +63,7 @@ run_late()
     check "0.8 * $calls <= ${named}['calls'] <= $calls + 2"
     check "100 == c['late']['blocking'] == c['late']['looked_at']"
     check "0.2 * $cost / $calls <= ${named}['median_seconds'] <= 2.1 * $cost / $calls"
-    # per call the longer half's first rank: where ranks leave late, two calls in a row overlap
+    # per call the longer half's first rank: if ranks leave late, two calls in a row overlap
     check "c['late']['lost_seconds'] <= c['late']['seconds'] <= $of * 2"
     check "$of <= c['late']['run_seconds'] and c['late']['ranks_known'] == $ranks"
     check "c['late']['bytes'] == 100 * $bytes and ${named}['host'] == '$(hostname)'"
@@ -73,7 +73,7 @@ run_late()
 
 ran="[ran for ran in c['late']['ran'] if ran['algorithm']]"
 ours="$ran and c['late']['strag'].startswith(('strag waited', 'strag went ahead'))"
-short="not $ran and 'handed all calls to the previous component' in c['late']['strag']"
+short="not $ran and 'delegated all calls to the previous component' in c['late']['strag']"
 none="not $ran and c['late']['previous_component'] == 'tuned'"
 low="$none and 'coll/tuned has the priority 30, coll_strag_priority is 20' in c['late']['strag']"
 for n in 2 4 8; do

@@ -18,7 +18,7 @@
 #define INIT TEST_PERSISTENT(Allreduce_init)
 #endif
 
-enum { COUNT = 3000, MANY = 50, CROWD = 1100 };
+enum { COUNT = 3000, MANY = 50, BURST = 1100 };
 
 static uint64_t word_of(int rank, int call, int i)
 {
@@ -178,18 +178,18 @@ static void begin_beside_idup(void)
         if ((turn + test.rank) % 2)
             TEST_MPI(MPI_Test(&requests[4], &flag, MPI_STATUS_IGNORE));
         TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, words[0], 10, MPI_UINT64_T, MPI_SUM, comm));
-        check(words[0], 4 * turn, 10, "beside MPI_Comm_idup, blocking");
+        check(words[0], 4 * turn, 10, "next to MPI_Comm_idup, blocking");
         TEST_MPI(MPI_Wait(&requests[4], MPI_STATUS_IGNORE));
         for (int c = 1; c < 4; c++)
             sum_in_place(comm, words[c], COUNT, &requests[c]);
         TEST_MPI(MPI_Waitall(3, requests + 1, MPI_STATUSES_IGNORE));
-        check(words[3], 4 * turn + 3, COUNT, "beside MPI_Comm_idup");
+        check(words[3], 4 * turn + 3, COUNT, "next to MPI_Comm_idup");
         TEST_MPI(MPI_Comm_free(&another));
     }
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
-/* The communicator is freed when its first calls are over, which have begun to set it up:
+/* The communicator is freed when its first calls have ended, which have begun to set it up:
  * MPI_Comm_free ends that. With a report it then watches its calls, and there is something more to
  * end. (Open MPI's own libnbc, which has run these calls, needs the communicator till then.) */
 static void free_at_once(void)
@@ -358,46 +358,46 @@ static void free_requests(void)
 }
 
 /* @return how many of them are not strag's */
-static unsigned long long make_crowd(MPI_Comm comm, uint64_t *words, MPI_Request *requests)
+static unsigned long long make_burst(MPI_Comm comm, uint64_t *words, MPI_Request *requests)
 {
     const unsigned long long before = test_counters_read().delegated;
-    for (int c = 0; c < CROWD; c++)
+    for (int c = 0; c < BURST; c++)
         TEST_MPI(INIT(MPI_IN_PLACE, words + 10 * c, 10, MPI_UINT64_T, MPI_SUM, comm, MPI_INFO_NULL,
                       &requests[c]));
     return test_counters_read().delegated - before;
 }
 
-static void free_crowd(MPI_Request *requests)
+static void free_burst(MPI_Request *requests)
 {
-    for (int c = 0; c < CROWD; c++)
+    for (int c = 0; c < BURST; c++)
         TEST_MPI(MPI_Request_free(&requests[c]));
 }
 
-/* More requests than there are desks in shared memory, all active at once, and a new communicator
- * meanwhile. Once they are freed there is room for as many again. */
-static void run_out_of_desks(void)
+/* More requests than there are mailboxes in shared memory, all active at once, and a new
+ * communicator meanwhile. Once they are freed there is room for as many again. */
+static void run_out_of_mailboxes(void)
 {
-    static uint64_t words[10 * CROWD];
-    static MPI_Request requests[CROWD];
+    static uint64_t words[10 * BURST];
+    static MPI_Request requests[BURST];
     MPI_Comm comm = dup_world(), another;
-    const unsigned long long first = make_crowd(comm, words, requests);
-    for (int c = 0; c < CROWD; c++)
+    const unsigned long long first = make_burst(comm, words, requests);
+    for (int c = 0; c < BURST; c++)
         fill(words + 10 * c, c, 10);
-    TEST_MPI(MPI_Startall(CROWD, requests));
+    TEST_MPI(MPI_Startall(BURST, requests));
     TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &another));
     static uint64_t meanwhile[COUNT];
-    fill(meanwhile, CROWD, COUNT);
+    fill(meanwhile, BURST, COUNT);
     TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, meanwhile, COUNT, MPI_UINT64_T, MPI_SUM, another));
-    check(meanwhile, CROWD, COUNT, "without a desk");
+    check(meanwhile, BURST, COUNT, "without a mailbox");
     TEST_MPI(MPI_Comm_free(&another));
-    TEST_MPI(MPI_Waitall(CROWD, requests, MPI_STATUSES_IGNORE));
-    for (int c = 0; c < CROWD; c++)
-        check(words + 10 * c, c, 10, "a crowd of requests");
-    free_crowd(requests);
+    TEST_MPI(MPI_Waitall(BURST, requests, MPI_STATUSES_IGNORE));
+    for (int c = 0; c < BURST; c++)
+        check(words + 10 * c, c, 10, "a burst of requests");
+    free_burst(requests);
     TEST_MPI(MPI_Barrier(comm)); /* all ranks have left */
-    const unsigned long long again = make_crowd(comm, words, requests);
+    const unsigned long long again = make_burst(comm, words, requests);
     TEST_CHECK(again <= first, "%llu requests are not strag's, and %llu at first", again, first);
-    free_crowd(requests);
+    free_burst(requests);
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
@@ -560,7 +560,7 @@ int main(int argc, char **argv)
     if (test.expect_strag)
         start_after_all_is_freed();
     free_requests();
-    run_out_of_desks();
+    run_out_of_mailboxes();
 #endif
     count_calls();
     if (multiple)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # coll_strag_save: `strag explain --saved FILE` names at every size what the job runs, in as many
-# blocks: with and without shared memory, where ranks share processors, on made-up hosts with a
+# blocks: with and without shared memory, with shared processors, on made-up hosts with a
 # layout, with a slow host, a straggler, rules, a model file. And which communicators are saved. The
 # file has the first decision, so nothing is learnt here from the calls that follow it.
 set -eu
@@ -60,7 +60,7 @@ for ranks in 2 4 5 16; do
     agrees 'shared memory' "$ranks" "${sizes[@]}"
     agrees 'no shared memory' "$ranks" --mca coll_strag_shared_memory 0 "${sizes[@]}"
 done
-grep -q '^crowd:' "$saved" && fail "a crowd without shared memory"
+grep -q '^oversubscribed:' "$saved" && fail "oversubscribed without shared memory"
 agrees 'a minimum' 4 --mca coll_strag_minimum_size 100 "${sizes[@]}"
 grep -q '^minimum: 100$' "$saved" || fail "the minimum is not in the file"
 grep -q '^strict: true$' "$saved" || fail "a minimum that the user sets has exceptions"

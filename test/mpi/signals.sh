@@ -42,7 +42,7 @@ files()
     [ -z "${STRAG_TEST_OWN_SHM:-}" ] || find /dev/shm -mindepth 1 ! -name 'vader_segment.*' ! -name 'ucx_shm_posix_*' | sort
 }
 
-# nothing_left MARK FILES [TENTHS]: within so many tenths of a second (100) no process has
+# nothing_left MARK FILES [TENTHS]: within this many tenths of a second (100) no process has
 # STRAG_TEST_JOB=MARK in its environment, and /dev/shm is as it was
 nothing_left()
 {
@@ -159,7 +159,7 @@ for way in "${ways[@]}"; do
     esac
 done
 
-# ---- What is wrong is noticed ----
+# ---- Errors are noticed ----
 
 over shm
 mpi_limit=60

@@ -28,7 +28,7 @@ for way in "${ways[@]}"; do
     counted storm "$steps steps" 4 "$programs/storm" --steps "$steps"
 done
 
-# ---- What is wrong is noticed ----
+# ---- Errors are noticed ----
 
 over shm
 for fault in 'element:50=is not the serial reduction' 'bits:5=results were not bit by bit those' \

@@ -4,7 +4,7 @@
 # as often. STRAG_TEST_RESULTS=FOLDER: what was counted goes there (common.sh).
 #
 # A child of MPI_Comm_spawn sometimes does not come out of PMIx_Init in Open MPI 4.1.4, with strag and
-# without it (1 of 40 calls): where a job ends there, it is run again.
+# without it (1 of 40 calls): if a job ends there, it is run again.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -17,7 +17,7 @@ if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
     jobs=20
 fi
 
-# spawns JOBS: so many jobs, which are counted as one row
+# spawns JOBS: this many jobs, which are counted as one row
 spawns()
 {
     local jobs=$1 job=0 again=0 status failed=0 start=$SECONDS

@@ -147,7 +147,7 @@ static void allreduce(MPI_Comm comm, int count, int call, const char *when)
 }
 
 /* The other ranks begin the call when that process has been stopped. A slow machine may see a stop
- * when it is over: then, too, they begin at last. */
+ * when it has ended: then, too, they begin at last. */
 static void wait_until_stopped(pid_t process)
 {
     const double end = MPI_Wtime() + seconds + 30;

@@ -61,7 +61,7 @@ mix()
         cat "$output"
         fail "np $ranks, $kind on $who: $*"
     fi
-    # The first rank that differs is told: a stranger, or one that is not as rank 0 is.
+    # The first rank that differs is reported: a stranger, or one that is not as rank 0 is.
     lines 1 "^  rank [0-9]+ of MPI_COMM_WORLD, on .+:\$"
     lines 1 "^  ${text[$kind]}\$"
     echo "ok: np $ranks, $kind on $who: $*"

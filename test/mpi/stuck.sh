@@ -13,8 +13,8 @@ seconds=2 # coll_strag_stuck
 elsewhere=' in another MPI function'
 mpi_limit=60
 
-# beside FUNCTION...: in the background, four at a time: most of the time these jobs wait
-beside()
+# in_background FUNCTION...: in the background, four at a time: most of the time these jobs wait
+in_background()
 {
     "$@" &
     running+=($!)
@@ -62,8 +62,8 @@ start()
     job=$!
 }
 
-# told PATTERN...: wait until a line matches
-told()
+# reported PATTERN...: wait until a line matches
+reported()
 {
     while ! grep -Eq -- "$1" "$output"; do
         kill -0 "$job" 2> /dev/null || fail "no line '$1': $(cat "$output")"
@@ -86,7 +86,7 @@ absent()
     local waiting=$((ranks - 1 - ${#commas}))
     start "$ranks" --away "$how" --who "$who" "$@"
     # on a busy machine a rank may know less when it says it for the first time
-    told "$(missing "$who" "$known")"
+    reported "$(missing "$who" "$known")"
     touch "$go"
     case $how in
         stop) away | xargs kill -CONT ;;
@@ -107,43 +107,43 @@ absent()
 }
 
 for ranks in 2 4 ${STRAG_TEST_FULL:+3 5 6 7 8 9}; do
-    beside absent "$ranks" 0 compute ''
-    beside absent "$ranks" "$((ranks - 1))" recv "$elsewhere"
+    in_background absent "$ranks" 0 compute ''
+    in_background absent "$ranks" "$((ranks - 1))" recv "$elsewhere"
     if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
-        beside absent "$ranks" "$((ranks / 2))" stop ''
-        beside absent "$ranks" "$((ranks / 2))" bcast "$elsewhere"
+        in_background absent "$ranks" "$((ranks / 2))" stop ''
+        in_background absent "$ranks" "$((ranks / 2))" bcast "$elsewhere"
     fi
 done
 most=0,1,2,3,4,5,6,7,8,10,11
 if [ "${STRAG_TEST_FULL:-0}" = 1 ] || ! can_make_hosts; then
-    beside absent 12 $most recv "$elsewhere"
+    in_background absent 12 $most recv "$elsewhere"
 fi
-beside absent 3 1 stop ''
-beside absent 4 2 barrier "$elsewhere"
-beside absent 3 0 zero "$elsewhere"
+in_background absent 3 1 stop ''
+in_background absent 4 2 barrier "$elsewhere"
+in_background absent 3 0 zero "$elsewhere"
 for call in blocking nonblocking persistent; do
-    beside absent 3 2 recv "$elsewhere" --call "$call" --healthy 0
+    in_background absent 3 2 recv "$elsewhere" --call "$call" --healthy 0
     if [ $call != blocking ]; then
-        beside absent 4 1 recv "$elsewhere" --call "$call"
+        in_background absent 4 1 recv "$elsewhere" --call "$call"
     fi
 done
 if can_make_hosts; then
-    hosts=1 beside absent 4 0 compute ''
-    hosts=3 beside absent 12 $most recv "$elsewhere"
-    hosts=2 beside absent 6 5 barrier "$elsewhere"
-    hosts=2 beside absent 6 0 recv "$elsewhere" --call nonblocking --healthy 0
+    hosts=1 in_background absent 4 0 compute ''
+    hosts=3 in_background absent 12 $most recv "$elsewhere"
+    hosts=2 in_background absent 6 5 barrier "$elsewhere"
+    hosts=2 in_background absent 6 0 recv "$elsewhere" --call nonblocking --healthy 0
     if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
         for how in compute stop; do
-            hosts=1 beside absent 4 2 $how ''
-            hosts=2 beside absent 6 3 $how ''
+            hosts=1 in_background absent 4 2 $how ''
+            hosts=2 in_background absent 6 3 $how ''
         done
         for how in recv barrier bcast zero; do
-            hosts=1 beside absent 4 0 $how "$elsewhere"
-            hosts=2 beside absent 6 1 $how "$elsewhere"
+            hosts=1 in_background absent 4 0 $how "$elsewhere"
+            hosts=2 in_background absent 6 1 $how "$elsewhere"
         done
         for call in blocking nonblocking persistent; do
-            hosts=1 beside absent 4 3 recv "$elsewhere" --call "$call" --healthy 0
-            hosts=2 beside absent 6 2 recv "$elsewhere" --call "$call"
+            hosts=1 in_background absent 4 3 recv "$elsewhere" --call "$call" --healthy 0
+            hosts=2 in_background absent 6 2 recv "$elsewhere" --call "$call"
         done
     fi
 fi
@@ -153,13 +153,13 @@ silent()
 {
     seconds=0
     start 2 --away compute
-    told 'is away'
+    reported 'is away'
     sleep 3
     touch "$go"
     wait "$job" || fail "status $?: $(cat "$output")"
     lines 0 'has stood still'
 }
-beside silent
+in_background silent
 wait_for_all
 
 # Healthy calls, with delays, say nothing.
@@ -190,7 +190,7 @@ for hosts in ${STRAG_TEST_FULL:+1} 2; do
     for count in 100 100000; do
         into_output 4 "${options[@]}" --mca coll_strag_algorithm ring "$on_hosts" "$hosts" - "$programs/stuck" --away size --later error \
             --who 3 --count "$count"
-        grep -q "$different" "$output" || fail "not told: $(cat "$output")"
+        grep -q "$different" "$output" || fail "not reported: $(cat "$output")"
     done
 done
 into_output 4 "${options[@]}" "$programs/stuck" --away free --who 1

@@ -80,7 +80,7 @@ void suite_check_sum(const struct suite *suite, const char *operation, const int
 struct suite suite_create(MPI_Comm comm, const char *name, enum suite_mode mode, int count);
 void suite_free(struct suite *suite);
 
-/** Sums of so many elements, so many times, each checked. */
+/** Sums of `count` elements, repeated, each checked. */
 void suite_allreduce(MPI_Comm comm, const char *name, int count, int rounds);
 
 /** All collectives of an intracommunicator; strag must run its allreduces if there are 2 ranks. */

@@ -119,7 +119,7 @@ int main(int argc, char **argv)
         TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm));
     }
     run(workers, 0, "allreduce in four threads");
-    run(workers, (int)test_number("makers", makers, 1, THREADS), "dup beside allreduce");
+    run(workers, (int)test_number("makers", makers, 1, THREADS), "dup next to allreduce");
     for (int i = 0; i < THREADS; i++) {
         TEST_MPI(MPI_Comm_free(&workers[i].comm));
         free(workers[i].send);

@@ -61,7 +61,7 @@ for ranks in 2 3 4 5 6 7 8 9; do
     echo "ok: np $ranks"
 done
 
-# The model alone, which the command and the component then use; and beside the rules.
+# The model alone, which the command and the component then use; and next to the rules.
 into_output 4 "${tune[@]}" --model "$folder/own.yaml"
 for number in local-alpha local-bandwidth reduce-bandwidth; do
     grep -Eq "^ +-? *$number: [0-9.]+ " "$folder/own.yaml" || { cat "$folder/own.yaml"; fail "no $number"; }
@@ -74,8 +74,8 @@ grep -q "from $folder/own.yaml, line 4: local-alpha, local-bandwidth, reduce-ban
 into_output 2 --mca coll strag --mca coll_strag_model "$folder/own.yaml" --mca coll_strag_verbose 2 "$programs/sizes"
 grep -Eq "MPI_COMM_WORLD .*: model: .*local-alpha [0-9.e+]+ us \(file $folder/own.yaml, line 4\)" "$output" ||
     { cat "$output"; fail "the component does not use it"; }
-into_output 2 "${tune[@]}" --sizes 4 --output "$folder/beside.yaml" --model
-if [ ! -s "$folder/model.yaml" ] || [ ! -s "$folder/beside.yaml" ]; then
+into_output 2 "${tune[@]}" --sizes 4 --output "$folder/next.yaml" --model
+if [ ! -s "$folder/model.yaml" ] || [ ! -s "$folder/next.yaml" ]; then
     fail "not both files"
 fi
 echo "ok: the model"

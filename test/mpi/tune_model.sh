@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# strag-tune --model: from a clock that is told what messages take, on made-up hosts, it finds just
-# that: with latency, on slow links, with more hosts than are measured; and where latency hides the
+# strag-tune --model: from a clock with configured times of messages, on made-up hosts, it finds just
+# that: with latency, on slow links, with more hosts than are measured; and if latency hides the
 # bandwidth, the least that it may be.
 set -eu
 # shellcheck source=test/mpi/common.sh
@@ -18,9 +18,9 @@ measures()
     local ranks=$1 per=$2 alpha=$3 bandwidth=$4
     shift 4
     rm -f "$model"
-    if ! mpi "$ranks" -x LD_PRELOAD="$programs/.libs/told_clock.so" -x TOLD_ALPHA="$alpha" \
-        -x TOLD_BANDWIDTH="$bandwidth" -x TOLD_LOCAL=3,40 -x TOLD_REDUCTION=80 \
-        -x TOLD_OVERHEAD=0.7 --mca coll strag \
+    if ! mpi "$ranks" -x LD_PRELOAD="$programs/.libs/configured_clock.so" -x CLOCK_ALPHA="$alpha" \
+        -x CLOCK_BANDWIDTH="$bandwidth" -x CLOCK_LOCAL=3,40 -x CLOCK_REDUCTION=80 \
+        -x CLOCK_OVERHEAD=0.7 --mca coll strag \
         "$on_hosts" "$per" - "$builddir/tools/strag-tune" --model "$model" > "$output" 2>&1; then
         cat "$output"
         fail "strag-tune --model, np $ranks"
@@ -29,7 +29,7 @@ measures()
     printf '%s\n' "$@" | sort > "$files/wanted"
     if ! diff "$files/numbers" "$files/wanted"; then
         cat "$model"
-        fail "np $ranks, $per per host, alpha $alpha, bandwidth $bandwidth: not what was told"
+        fail "np $ranks, $per per host, alpha $alpha, bandwidth $bandwidth: not what was configured"
     fi
     grep -q "ranks: $ranks, hosts: $(((ranks + per - 1) / per))}" "$model" || fail "measured on what?"
     "$STRAG" explain -n "$ranks" --bytes 1M --model "$model" > "$output" ||

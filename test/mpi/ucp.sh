@@ -48,7 +48,7 @@ falls_back()
     lines 2 'coll:strag: .*: transport: pml$'
     lines 2 'coll:strag: .*: within hosts: shared memory$'
     lines 0 'coll:strag: .*: transport: ucp$'
-    lines 1 'UCX is to carry messages .*, but cannot be used'
+    lines 1 'coll_strag_transport selects UCX, but UCX cannot be used'
     lines 1 "$reason"
     echo "ok: falls back: $*"
 }
@@ -83,7 +83,7 @@ for tls in all tcp,self; do
     status=0
     mpi_limit=60
     mpi 3 --mca coll strag -x "UCX_TLS=$tls" "$programs/killed" > "$output" 2>&1 || status=$?
-    # mpirun tells of the signal, or, where it hears of that first, of a survivor's error.
+    # mpirun tells of the signal, or, if it hears of that first, of a survivor's error.
     if [ "$status" -ne 137 ] && ! { [ "$status" -eq 16 ] && grep -q 'has lost rank 2' "$output"; }; then
         cat "$output"
         fail "exit status $status of a job of which a rank was killed, over $tls; not 137"

@@ -44,7 +44,7 @@ static const char *const kind_names[KINDS] = {"blocking", "nonblocking", "persis
 static const int counts[] = {1, 3000, MOST};
 enum { COUNTS = sizeof(counts) / sizeof(counts[0]) };
 
-/* Enough for strag's first calls to be over, and its watch to have begun. */
+/* Enough for strag's first calls to be done, and its watch to have begun. */
 enum { WARM = 40 };
 
 enum { NOBODY = -1 };

@@ -87,7 +87,7 @@ if can_make_hosts; then
     killed blocking 5 "${busy[@]}" "$on_hosts" 2 -
 fi
 
-# UCX is not told of failures. (Without UCX that is said instead, and the PML is used as well.)
+# UCX does not learn of failures. (Without UCX that is said instead, and the PML is used as well.)
 transport_options=()
 revoked 2 "${strag[@]}" --mca coll_strag_transport ucp --mca coll_strag_verbose 1
 grep -aq 'transport: pml' "$output" || fail "strag did not say what messages go over"

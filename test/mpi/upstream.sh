@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # STRAG_TEST_UPSTREAM=1: does this Open MPI, without strag, have the errors that doc/upstream/ tells
 # of? Prints how many runs of each program failed, ten by default: upstream.sh [RUNS]. Nothing here
-# can fail for a fault of ours; threads.sh checks that strag keeps clear of comm-free.
+# can fail for a fault of strag; threads.sh checks that strag keeps clear of comm-free.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"

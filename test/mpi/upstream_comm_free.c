@@ -8,7 +8,7 @@
  * A thread may lose its processor between these two for any time: the program puts a trap in the
  * place of that read (x86-64 only), where the thread waits until the communicator is freed. The
  * handler then reads for ob1 and takes anything but NULL for freed memory, which MALLOC_PERTURB_
- * makes it; ob1 itself is told NULL, so that the program does not crash.
+ * makes it; ob1 itself gets NULL, so that the program does not crash.
  *
  *     MALLOC_PERTURB_=165 GLIBC_TUNABLES=glibc.malloc.tcache_count=0 \
  *         mpirun -np 2 --mca pml ob1 upstream_comm_free [COMMUNICATORS]
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
         }
     }
     if (rank == 0 && ready)
-        printf("upstream_comm_free: np 2: %d communicators, %d looked at afterwards, %d of them "
+        printf("upstream_comm_free: np 2: %d communicators, %d examined afterwards, %d of them "
                "in freed memory\n",
                communicators, trap.looks, trap.at_freed);
     int status = trap.looks == 0 ? SKIP : trap.at_freed > 0;

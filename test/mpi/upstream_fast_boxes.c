@@ -21,7 +21,7 @@
 enum { THREADS = 4, BURST = 4, BYTES = 16, SKIP = 77, LOST = 1 };
 
 /* Of processor time: on a busy machine 5 s pass in which a rank gets none. */
-static const double patience = 5;
+static const double wait_limit = 5;
 
 static int rank, bursts;
 
@@ -84,7 +84,7 @@ static void wait_for_all(void)
         if (received != before)
             since = processor_seconds();
         before = received;
-        if (processor_seconds() - since > patience) {
+        if (processor_seconds() - since > wait_limit) {
             printf("upstream_fast_boxes: np 2: rank %d waits for a message, %ld have arrived\n",
                    rank, received);
             fflush(stdout);

@@ -177,7 +177,7 @@ static void closed(struct coll_strag_queue *queue)
     free(queue);
 }
 
-/* Begins calls, so many ahead at most of the first that is not complete, and waits for any. */
+/* Begins calls, at most this many ahead of the first that is not complete, and waits for any. */
 static void *run_rank(void *argument)
 {
     struct rank *rank = argument;

@@ -5,7 +5,7 @@
 usage: compare.py STRAG REPLAY
 
 STRAG is the command, REPLAY what smpicc made of replay.c. Prints a table and exits with 1 if the
-model is off by more than a case allows. README.md says what is compared and what is known to miss.
+model is off by more than a case allows. README.md says what is compared and the known deviations.
 """
 import collections
 import csv
@@ -36,7 +36,7 @@ Shape = collections.namedtuple("Shape", "name n strag platform replay")
 Case = collections.namedtuple("Case", "algorithm shape bytes slow late rounds clocks")
 Result = collections.namedtuple("Result", "case simgrid rounds clocks")
 
-# The bounds of README.md. `clocks` is exact, up to the printed digits, but where SimGrid shares a
+# The bounds of README.md. `clocks` is exact, up to the printed digits, except if SimGrid shares a
 # link by 1/latency among routes of different lengths, and where its own torus breaks ties
 # differently.
 EQUAL = (0.999, 1.001)
@@ -226,7 +226,7 @@ def check_routes():
 
 def main():
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        wrong = compare(pool, "All ranks on time, all links alike", healthy())
+        wrong = compare(pool, "All ranks on time, all links equal", healthy())
         wrong += compare(pool, "A straggler", late())
         wrong += compare(pool, "A host with slow links", slow())
     print()

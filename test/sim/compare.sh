@@ -29,7 +29,7 @@ link()
     done
 }
 
-# compile: one of our own, where there is no build, or its objects need what sanitizers add
+# compile: one of our own, if there is no build, or its objects need what sanitizers add
 compile()
 {
     find "$src" -name '*.c' ! -name 'layout*.c' ! -name rules.c ! -name yaml.c ! -name plan_file.c \

@@ -9,7 +9,7 @@ Every rank is a SimGrid host, "r0", "r1", ...
 
 --torus   one rank at each position, the first dimension fastest; SimGrid's own torus cluster routes
           the messages, unless a slow host or --explicit asks for a list of all links and routes.
-          These go dimension by dimension, the first one first, as SimGrid's; where both ways round
+          These go dimension by dimension, the first one first, as SimGrid's; if both ways round
           a ring are equally long, they go upwards (SimGrid's go without wrapping around).
 --hosts   hosts on one switch. A message between hosts takes its host's link up and the other
           one's down; a message within a host takes its rank's own link up and the other one's down,

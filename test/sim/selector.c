@@ -5,7 +5,7 @@
  *
  * usage: selector BYTES
  *
- * SMPI is told that it replays a trace. It then neither copies nor adds anything, so that the
+ * SMPI gets to know that it replays a trace. It then neither copies nor adds anything, so that the
  * buffers need no memory; the times stay the same to the last digit.
  */
 #include <mpi.h>

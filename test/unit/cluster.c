@@ -201,7 +201,7 @@ static struct strag_watched_call next_call(struct cluster *cluster)
     const struct strag_dynamic_policy *policy = strag_judge_policy(cluster->judge);
     const struct strag_entry *entry = cluster_runs(cluster);
     const bool rival = strag_window_runs_rival(&cluster->window, cluster->bytes, CLUSTER_OPERATION);
-    const double patience = policy->patience + policy->patience_per_byte * (double)cluster->bytes;
+    const double wait_limit = policy->wait_limit + policy->wait_per_byte * (double)cluster->bytes;
     struct strag_watched_call call = {
         cluster->bytes,
         CLUSTER_OPERATION,
@@ -211,7 +211,7 @@ static struct strag_watched_call next_call(struct cluster *cluster)
         CLUSTER_NOBODY,
     };
     cluster->in_mode += call.turn != STRAG_DYNAMIC_OUTSIDE;
-    if (call.turn != STRAG_DYNAMIC_OPEN || cluster->straggler < 0 || cluster->delay <= patience)
+    if (call.turn != STRAG_DYNAMIC_OPEN || cluster->straggler < 0 || cluster->delay <= wait_limit)
         return call;
     entry = strag_table_entry(&policy->table, cluster->bytes);
     call.algorithm = entry->algorithm;

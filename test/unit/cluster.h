@@ -45,7 +45,7 @@ struct cluster {
     double everyone;              /* if above 0, all are late: exponentially, by this in the mean */
     double scatter;               /* of ranks' ends, of a call's time at most */
     double seconds;               /* of a call; 0: CLUSTER_SCALE times what is modelled */
-    double others;                /* so many times as long with another algorithm than at first */
+    double others;                /* this many times as long with another algorithm than at first */
     double factor[CLUSTER_HOSTS]; /* of hosts' links */
     bool useless;                 /* tables for a straggler are as those without */
     double window_costs, next_costs; /* seconds: each window, and the next one alone */

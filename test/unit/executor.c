@@ -266,8 +266,8 @@ static void tear_down(struct run *run)
     free(run->output);
 }
 
-/* Every rank and operation once, from a random place on; only a part of what is possible is done in
- * each turn. @return whether something could be done */
+/* Every rank and operation once, from a random place on; only a part of the possible work is done
+ * in each turn. @return whether something could be done */
 static bool turn(struct run *run, struct rng *rng)
 {
     bool possible = false;

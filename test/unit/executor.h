@@ -21,7 +21,7 @@ enum outcome {
 
 /* How unkind the executor is. */
 enum schedule {
-    EAGER, /* sends may complete by themselves; whatever the waits allow may be under way */
+    EAGER, /* sends may complete by themselves; whatever the waits allow may be in flight */
     STRICT /* sends wait for the receive; round after round; one recv_reduce at a time */
 };
 

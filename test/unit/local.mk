@@ -12,7 +12,7 @@ unit_tests = \
 	test/unit/test_fit \
 	test/unit/test_clocks \
 	test/unit/test_cost \
-	test/unit/test_crowd \
+	test/unit/test_oversubscribed \
 	test/unit/test_direct \
 	test/unit/test_dynamic \
 	test/unit/test_engine \
@@ -165,10 +165,10 @@ test_unit_test_cost_SOURCES = test/unit/test_cost.c
 test_unit_test_cost_CPPFLAGS = $(unit_cppflags)
 test_unit_test_cost_LDFLAGS = $(unit_ldflags)
 test_unit_test_cost_LDADD = $(unit_libs)
-test_unit_test_crowd_SOURCES = test/unit/test_crowd.c
-test_unit_test_crowd_CPPFLAGS = $(unit_cppflags)
-test_unit_test_crowd_LDFLAGS = $(unit_ldflags)
-test_unit_test_crowd_LDADD = $(unit_libs)
+test_unit_test_oversubscribed_SOURCES = test/unit/test_oversubscribed.c
+test_unit_test_oversubscribed_CPPFLAGS = $(unit_cppflags)
+test_unit_test_oversubscribed_LDFLAGS = $(unit_ldflags)
+test_unit_test_oversubscribed_LDADD = $(unit_libs)
 test_unit_test_direct_SOURCES = test/unit/test_direct.c
 test_unit_test_direct_CPPFLAGS = $(unit_cppflags)
 test_unit_test_direct_LDFLAGS = $(unit_ldflags)

@@ -317,7 +317,7 @@ static void ignore(struct strag_transfer *transfer, int status)
 
 static struct strag_transfer nobodys = {.complete = ignore};
 
-/* Is there no room for another message of the pair, or are we told so? */
+/* Is there no room for another message of the pair, or is that simulated? */
 static bool has_no_room(struct endpoint *me, int peer)
 {
     struct strag_loopback *network = me->network;

@@ -22,14 +22,14 @@ struct strag_loopback_options {
     uint64_t seed;
     unsigned max_delay; /* a side completes 0 .. max_delay ticks after it could */
     bool in_order;      /* completions of one pair of ranks keep their order */
-    size_t eager;       /* sends of up to so many elements complete without a receive */
+    size_t eager;       /* sends of up to this many elements complete without a receive */
     int fail_rank;      /* with fail_post > 0: this rank's fail_post-th message ... */
     unsigned fail_post; /* ... counted from 1 */
     bool fail_late;     /* ... completes with an error, instead of being refused */
     bool cannot_cancel; /* cancel cannot stop messages that both sides have posted */
     bool in_place;      /* messages may be read where they arrive: each in memory of its own, which
                          * is filled with garbage and freed when it is released */
-    int room;           /* above 0: short messages may be sent at once, so many may be on their way
+    int room;           /* above 0: short messages may be sent at once, this many may be in flight
                          * between two ranks; a try_send is refused at times, if there are delays */
 };
 

@@ -74,7 +74,7 @@ struct strag_topology *machine_grid(enum strag_network network, bool wrap, const
 struct strag_topology *machine_flat(int n, int ranks_per_host);
 
 /**
- * A tree: a number is a host with so many ranks, brackets are a switch, "@GBIT" behind either is
+ * A tree: a number is a host with this many ranks, brackets are a switch, "@GBIT" behind either is
  * its uplink: "((2,3@50),(4))@200". Ranks as they are written.
  */
 struct strag_topology *machine_tree(const char *text);

@@ -33,7 +33,7 @@ void probing_free(struct probing *probing);
 /** By how much a host counts as slow; 1: it does not. */
 double probing_factor(const struct probing *probing, int host);
 
-/** A probe of so many rounds. */
+/** A probe of `rounds` rounds. */
 void probing_sample(struct probing *probing, int rounds, struct strag_link_sample *sample);
 
 /** The probe that is wanted, or one of three rounds. @param took  seconds @return whether the state

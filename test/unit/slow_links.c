@@ -150,14 +150,14 @@ int slow_links_repeats(const struct slow_links *links, const struct strag_algori
     assert_non_null(visitor);
     for (int round = 0; round < instance.claim.rounds; round++) {
         int period = strag_instance_period(&instance, round);
-        int alike = strag_instance_alike(&instance, round);
-        assert_in_range(round + (alike - 1) * period + period, 1, instance.claim.rounds);
-        for (int turn = 0; alike > 1 && turn < period; turn++) {
+        int same = strag_instance_same_rounds(&instance, round);
+        assert_in_range(round + (same - 1) * period + period, 1, instance.claim.rounds);
+        for (int turn = 0; same > 1 && turn < period; turn++) {
             uint64_t first = digest_round(&instance, visitor, &digest, round + turn);
-            for (int i = 1; i < alike; i++, repeats++) {
+            for (int i = 1; i < same; i++, repeats++) {
                 int other = round + turn + i * period;
                 if (digest_round(&instance, visitor, &digest, other) != first)
-                    fail_at(links, "rounds differ that are said to be alike");
+                    fail_at(links, "rounds differ that are said to be identical");
             }
         }
     }

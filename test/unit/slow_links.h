@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the tests of algorithms for slow links share: hosts of which some are slow, their proof, and
- * their modelled time beside the lower bounds. Each function lets the test fail if something is
+ * their modelled time and the lower bounds. Each function lets the test fail if something is
  * wrong.
  */
 #ifndef STRAG_TEST_SLOW_LINKS_H

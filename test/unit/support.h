@@ -5,7 +5,7 @@
  *
  *     STRAG_SEED        seed of all random choices (default 1); every test prints it
  *     STRAG_CASES       how many random cases a test runs (each test has its own default)
- *     STRAG_CASES_MOST  the default, but so many at most
+ *     STRAG_CASES_MOST  the default, but this many at most
  */
 #ifndef STRAG_TEST_SUPPORT_H
 #define STRAG_TEST_SUPPORT_H

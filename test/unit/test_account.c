@@ -311,9 +311,8 @@ static void text_without_a_cause(void **state)
     add_calls(&page, 250, 3, 262144);
     page.loss.of[0] = (struct strag_loss_of){1, 40, 2, 1, 0.05};
     page.loss.of[1] = (struct strag_loss_of){3, 35, 1.9, 1, 0.05};
-    has(&page,
-        "waiting for whoever came last cost about 5 s of 5.5 s; last was rank 1 (host n0) in "
-        "40 %, rank 3 (host n1) in 35 %");
+    has(&page, "waiting for the last rank cost about 5 s of 5.5 s; last was rank 1 (host n0) in "
+               "40 %, rank 3 (host n1) in 35 %");
     has(&page, "try: coll_strag_straggler=dynamic");
     page.loss.lost = 0.1;
     has(&page,
@@ -333,10 +332,11 @@ static void text_says_what_strag_did(void **state)
     (void)state;
     begin(&page);
     add_calls(&page, 100, PREVIOUS, 8);
-    has(&page, "strag handed all calls to the previous component: below coll_strag_minimum_size\n");
-    page.account.declined = "not asked for";
+    has(&page,
+        "strag delegated all calls to the previous component: below coll_strag_minimum_size\n");
+    page.account.declined = "not selected";
     page.account.not_asked = true;
-    has(&page, "strag ran none of these calls: not asked for\n");
+    has(&page, "strag ran none of these calls: not selected\n");
     has(&page, "(mpirun --mca coll strag)\n");
     page.account.declined = NULL;
     add_calls(&page, 10, 3, 1024);
@@ -351,13 +351,13 @@ static void text_says_what_strag_did(void **state)
     summary.observed.saved = 2;
     has(&page, "strag went ahead without it from call 150 on, which saved about 2 s (modelled)\n");
     summary.dynamic.ahead = 33;
-    has(&page, "strag went ahead without whoever came last in 33 calls\n");
-    page.account.watch = STRAG_ACCOUNT_TOLD_NOT;
-    has(&page, "strag was told to wait for all");
+    has(&page, "strag went ahead without the last rank in 33 calls\n");
+    page.account.watch = STRAG_ACCOUNT_CONFIGURED_OFF;
+    has(&page, "strag is configured to wait for all");
     free(page.text);
 }
 
-static void kinds_are_told_apart(void **state)
+static void kinds_are_distinguished(void **state)
 {
     struct page page;
     (void)state;
@@ -448,7 +448,7 @@ int main(void)
         cmocka_unit_test(text_names_the_loss),
         cmocka_unit_test(text_without_a_cause),
         cmocka_unit_test(text_says_what_strag_did),
-        cmocka_unit_test(kinds_are_told_apart),
+        cmocka_unit_test(kinds_are_distinguished),
         cmocka_unit_test(a_standstill_names_the_missing),
         cmocka_unit_test(json_is_exact),
     };

@@ -3,8 +3,8 @@
  * Who is there? All orders of arrivals, messages and timers, with up to five ranks, and three calls
  * (two with five ranks): never two decisions for a call, all ranks get the same one, nobody waits
  * for ever, no message is left, and one late rank, whichever, keeps nobody waiting. A state that
- * was met before is not looked at again; of each its hash is kept, 128 bits. STRAG_CASES_MOST: of
- * each setting so many times 20 states at most, where looking at all would take minutes.
+ * was met before is not examined again; of each its hash is kept, 128 bits. STRAG_CASES_MOST: of
+ * each setting this many times 20 states at most, if examining all would take minutes.
  */
 #include "run/arrivals.h"
 
@@ -45,7 +45,7 @@ struct state {
     int8_t decision[CALLS_MAX], by[CALLS_MAX];
 };
 
-/* The states met, and those whose successors are still to be looked at. */
+/* The states met, and those whose successors are still to be examined. */
 struct exploration {
     const struct setting *setting;
     struct hash {

@@ -31,7 +31,7 @@ struct call {
 struct rank {
     enum phase phase;
     int calls;       /* begun */
-    unsigned rarely; /* it arrives once in so many turns; drawn for each call */
+    unsigned rarely; /* it arrives once in this many turns; drawn for each call */
     struct strag_arrivals *arrivals;
 };
 
@@ -41,7 +41,7 @@ struct job {
     struct rank rank[RANKS_MAX];
     struct channel channel[RANKS_MAX][RANKS_MAX]; /* from, to */
     struct call call[2];                          /* call c: c % 2 */
-    unsigned patience;
+    unsigned wait_limit;
     int without; /* calls */
 };
 
@@ -157,7 +157,7 @@ static void take_turn(struct job *job, int r, const struct strag_arrivals_roles 
         rank->phase = DECIDING;
         rank->rarely = rng_one_in(job->rng, 4) ? 200 : 1 + rng_below(job->rng, 8);
     } else if (rank->phase == DECIDING && strag_arrivals_waits_for_one(rank->arrivals) &&
-               rng_one_in(job->rng, job->patience)) {
+               rng_one_in(job->rng, job->wait_limit)) {
         strag_arrivals_expire(rank->arrivals, &port);
     } else if (rank->phase == RUNNING) {
         run(job, r);
@@ -197,7 +197,7 @@ static int run_job(int n, struct rng *rng)
     assert_non_null(job);
     job->n = n;
     job->rng = rng;
-    job->patience = 1 + rng_below(rng, 60);
+    job->wait_limit = 1 + rng_below(rng, 60);
     draw_roles(job, roles);
     for (int r = 0; r < n; r++) {
         job->rank[r].arrivals = malloc(strag_arrivals_bytes(n));

@@ -269,7 +269,7 @@ static void links_are_not_shared(void **state)
     }
 }
 
-/* ---- Rounds that are alike ---- */
+/* ---- Identical rounds ---- */
 
 /* The next operation of a round at or behind `i`. @return nops if there is none */
 static int next_of_round(const struct strag_plan *plan, int i, int round)
@@ -279,7 +279,7 @@ static int next_of_round(const struct strag_plan *plan, int i, int round)
     return i;
 }
 
-static void assert_alike(const struct strag_plan *plan, int round, int other)
+static void assert_same(const struct strag_plan *plan, int round, int other)
 {
     int i = next_of_round(plan, 0, round), j = next_of_round(plan, 0, other);
     while (i < plan->nops && j < plan->nops) {
@@ -293,21 +293,21 @@ static void assert_alike(const struct strag_plan *plan, int round, int other)
     assert_int_equal(j, plan->nops);
 }
 
-/* @return how many runs of rounds that are alike there are */
-static int check_alike(struct strag_topology *topology, int ports)
+/* @return how many runs of identical rounds there are */
+static int check_same(struct strag_topology *topology, int ports)
 {
     struct plans plans = plans_of(topology, ports);
     int runs = 0;
     for (int round = 0; round < plans.rounds; round++) {
-        int repeats = strag_instance_alike(&plans.instance, round);
+        int repeats = strag_instance_same_rounds(&plans.instance, round);
         assert_in_range(repeats, 1, plans.rounds - round);
         for (int other = round + 1; other < round + repeats; other++) {
             for (int rank = 0; rank < topology->n; rank++)
-                assert_alike(plans.list[rank], round, other);
+                assert_same(plans.list[rank], round, other);
         }
     }
     for (int round = 0; round < plans.rounds; runs++)
-        round += strag_instance_alike(&plans.instance, round);
+        round += strag_instance_same_rounds(&plans.instance, round);
     plans_free(&plans, topology);
     return runs;
 }
@@ -324,12 +324,12 @@ static void runs_of_rounds(void **state)
                  {"3x1x3", 4, 4, 4}, {"2x2x2x2", 8, 8, 8}, {"7x2x7", 6, 6, 12}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *dims = cases[i].dims;
-        assert_int_equal(check_alike(machine_grid(torus, true, dims, NULL, 1), 1), cases[i].runs);
-        assert_int_equal(check_alike(machine_grid(torus, true, dims, NULL, 1), cases[i].all_ports),
+        assert_int_equal(check_same(machine_grid(torus, true, dims, NULL, 1), 1), cases[i].runs);
+        assert_int_equal(check_same(machine_grid(torus, true, dims, NULL, 1), cases[i].all_ports),
                          cases[i].runs_all);
     }
-    assert_int_equal(check_alike(machine_flat(9, 1), 1), 2);
-    assert_int_equal(check_alike(machine_flat(9, 2), 2), 2);
+    assert_int_equal(check_same(machine_flat(9, 1), 1), 2);
+    assert_int_equal(check_same(machine_flat(9, 2), 2), 2);
 }
 
 /* ---- Some rounds only ---- */

@@ -141,7 +141,7 @@ static void run_order(const int *order)
     strag_loopback_free(world.network);
 }
 
-/* All orders from here on, or every so many-th. */
+/* All orders from here on, or every n-th. */
 static void run_orders(int *order, int events, int *begun)
 {
     if (events == world.n * CALLS) {

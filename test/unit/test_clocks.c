@@ -127,7 +127,7 @@ static int round_of(const struct second *second, int r, double now)
     return round;
 }
 
-/* All rates anew: raise those that are not fixed together until a link is full. */
+/* All rates again: raise those that are not fixed together until a link is full. */
 static void second_rates(struct second *second)
 {
     bool fixed[MESSAGES_MAX];

@@ -107,7 +107,7 @@ static void a_message_crosses_two_links_of_a_switch(void **state)
 static void recursive_doubling_on_a_ring(void **state)
 {
     (void)state;
-    /* Distances 1, 2, 4; so many messages share the busiest link, the last one with a tie. */
+    /* Distances 1, 2, 4; that many messages share the busiest link, the last one with a tie. */
     struct strag_model model = plain_model();
     struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "8", NULL, 1);
     const struct strag_problem problem = {.n = 8, .topology = topology};
@@ -220,7 +220,7 @@ static void a_late_rank(void **state)
     for (int a = 0; strag_algorithms[a]; a++) {
         if (strag_algorithms[a]->needs_straggler)
             continue; /* they do not wait at once: test_straggler.c */
-        /* where the ranks are not alike others may go ahead meanwhile */
+        /* if the ranks differ, others may go ahead meanwhile */
         struct strag_problem problem = {.n = 8};
         if (first_round(strag_algorithms[a], &problem, 5) > 0)
             continue; /* the others go ahead */
@@ -310,9 +310,9 @@ static void refusals(void **state)
     const struct strag_state bad_slow = {.nslow = 1, .slow = slow};
     const struct strag_problem problems[] = {
         {.n = 5, .topology = topology}, {.n = 4, .state = &bad_late}, {.n = 4, .state = &bad_slow}};
-    static const char *const texts[] = {
-        "n = 5 ranks on a topology of 4", "straggler 4; with 4 ranks it is 0 to 3",
-        "rank 0 is slower by a factor of 0.5; at least 1 is needed"};
+    static const char *const texts[] = {"n = 5 ranks on a topology of 4",
+                                        "straggler 4; with 4 ranks it is 0 to 3",
+                                        "rank 0 is slower by a factor of 0.5; must be at least 1"};
     for (int i = 0; i < 3; i++) {
         struct strag_profile *profile = NULL;
         struct strag_error err = {""};
@@ -574,7 +574,7 @@ static void memory_runs_out(void **state)
 
 /* Lines that were shown while an estimate was made. */
 struct shown {
-    int count, most; /* the estimate is given up when so many were shown */
+    int count, most; /* the estimate is given up when this many were shown */
     struct strag_cost_line lines[64];
 };
 

@@ -15,7 +15,7 @@
 enum { RANKS = 8, WINDOW = 50 };
 
 static const size_t bytes = 256 << 20;
-static const double scale = 100;  /* the machine is so many times slower than the model */
+static const double scale = 100;  /* the machine is this many times slower than the model */
 static const double price = 1e-4; /* seconds */
 
 struct job {
@@ -108,9 +108,9 @@ static const struct strag_dynamic_policy *policy(const struct job *job)
     return strag_dynamic_policy(job->dynamic);
 }
 
-static double patience(const struct job *job)
+static double wait_limit(const struct job *job)
 {
-    return policy(job)->patience + policy(job)->patience_per_byte * (double)bytes;
+    return policy(job)->wait_limit + policy(job)->wait_per_byte * (double)bytes;
 }
 
 /* Real seconds from the last arrival on. */
@@ -148,11 +148,11 @@ static double window(struct job *job)
             .together = job->together,
             .ahead = strag_dynamic_ahead(job->dynamic, bytes),
         };
-        call->went_ahead = call->turn == STRAG_DYNAMIC_OPEN && call->gap > patience(job);
+        call->went_ahead = call->turn == STRAG_DYNAMIC_OPEN && call->gap > wait_limit(job);
         job->took += call->gap;
         job->together_took += call->gap + scale * job->together;
         call->seconds =
-            call->went_ahead ? after(job, call->gap, patience(job)) : scale * job->together;
+            call->went_ahead ? after(job, call->gap, wait_limit(job)) : scale * job->together;
         sum += call->seconds;
         job->took += call->seconds;
     }
@@ -186,7 +186,7 @@ static void random_stragglers_are_not_waited_for(void **unused)
     assert_int_not_equal(policy(job)->witness, 7);
     assert_int_not_equal(policy(job)->witness, policy(job)->deputy);
     /* Nobody is late by less than 0.2, so there is nothing to wait for; 2/n is the break-even. */
-    assert_true(patience(job) > 0 && patience(job) < 0.05 * scale * job->link);
+    assert_true(wait_limit(job) > 0 && wait_limit(job) < 0.05 * scale * job->link);
     for (int w = 0; w < 4; w++)
         window(job);
     const struct strag_dynamic_summary summary = strag_dynamic_report(job->dynamic);
@@ -215,13 +215,13 @@ static void by_order_it_stays(void **unused)
     (void)unused;
     struct job *job = job_make(STRAG_DYNAMIC_ALWAYS);
     assert_true(policy(job)->on);
-    assert_true(patience(job) > 0.025 * job->link && patience(job) < 0.035 * job->link);
+    assert_true(wait_limit(job) > 0.025 * job->link && wait_limit(job) < 0.035 * job->link);
     for (int w = 0; w < 4; w++) {
         window(job);
         assert_true(policy(job)->on);
     }
-    assert_true(patience(job) > 0.025 * scale * job->link);
-    assert_true(patience(job) < 0.035 * scale * job->link);
+    assert_true(wait_limit(job) > 0.025 * scale * job->link);
+    assert_true(wait_limit(job) < 0.035 * scale * job->link);
     assert_int_equal(policy(job)->from, bytes / 4);
     job_free(job);
 }
@@ -247,8 +247,8 @@ static void what_saves_nothing_is_given_up(void **unused)
 }
 
 /* All ranks late by exponential times of mean 0.5: the last one is late by as much behind the
- * others. With 4 ranks going ahead loses in the long run, whatever the patience; with 8 it gains.
- * @return in how many of `jobs` jobs of 50 calls, in windows of 5, the regime is entered */
+ * others. With 4 ranks going ahead loses in the long run, whatever the wait_limit; with 8 it gains.
+ * @return in how many of `jobs` jobs of 50 calls, in windows of 5, the mode is entered */
 static long count_entered(int ranks, long jobs)
 {
     struct job *job = job_make_of(ranks, 5, STRAG_DYNAMIC_AUTO);

@@ -294,7 +294,7 @@ static struct strag_plan *plan_of_sends(void)
     return plan;
 }
 
-static void sends_of_the_same_values_are_numbered_alike(void **state)
+static void sends_of_the_same_values_are_numbered_the_same(void **state)
 {
     (void)state;
     struct strag_plan *plan = plan_of_sends();
@@ -588,7 +588,7 @@ int main(void)
         cmocka_unit_test(long_vectors_in_little_space),
         cmocka_unit_test(no_memory_for_more_slots),
         cmocka_unit_test(messages_in_place_need_no_space),
-        cmocka_unit_test(sends_of_the_same_values_are_numbered_alike),
+        cmocka_unit_test(sends_of_the_same_values_are_numbered_the_same),
         cmocka_unit_test(a_range_is_cut_at_multiples_of_64),
         cmocka_unit_test(in_step_a_round_waits_for_what_is_to_be_received),
         cmocka_unit_test(random_cases),

@@ -253,7 +253,7 @@ static void test_failure(void **state)
     free(job);
 }
 
-/* What cannot be stopped is told. */
+/* What cannot be stopped is reported. */
 static void test_not_stopped(void **state)
 {
     const struct strag_loopback_options options = {
@@ -351,7 +351,7 @@ static void begin_asking(struct job *job, struct absences *all, bool collects, b
     }
 }
 
-/* All that take part learn whether one does not; where none is absent, all values are added. So in
+/* All that take part learn whether one does not; if none is absent, all values are added. So in
  * an agreement, and if values are collected, added up and spread. */
 static void test_absent(void **state)
 {

@@ -20,7 +20,7 @@ static const double usual_takes = 5e-3; /* seconds */
 /* What calls are like. */
 struct job {
     const char *name;
-    double rival;     /* takes so many times as long */
+    double rival;     /* takes this many times as long */
     double scatter;   /* standard deviation of a call's logarithm */
     double disturbed; /* share of calls that take 3 times as long */
     int kinds;        /* 1: calls of two kinds in turn, 2: two by two; one takes twice as long */

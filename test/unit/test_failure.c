@@ -95,7 +95,7 @@ static void run_badly(struct setting *s, const struct call_options *options, int
     world_end(s->world);
 }
 
-/* Every algorithm, n = 2, 3, 5, 8; where it takes long, as with sanitizers, each with one of them.
+/* Every algorithm, n = 2, 3, 5, 8; if it takes long, as with sanitizers, each with one of them.
  */
 static void everywhere(const char *test, void (*inject)(struct setting *s))
 {

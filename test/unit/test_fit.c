@@ -22,7 +22,7 @@ struct machine {
     struct strag_fit *fit;
 };
 
-/* @param before  what is known of it; NULL: defaults */
+/* @param before  its known numbers; NULL: defaults */
 static struct machine machine_make(int hosts, int ranks, double alpha, double bandwidth,
                                    const struct strag_sourced_model *before)
 {
@@ -103,7 +103,7 @@ static void exact(void **state)
     assert_int_equal(model->origin[STRAG_MODEL_BANDWIDTH], STRAG_FROM_MEASURED);
     assert_int_equal(model->origin[STRAG_MODEL_LOCAL_ALPHA], STRAG_FROM_DEFAULT);
     assert_true(model->measured_error < 0.01);
-    assert_non_null(strstr(strag_fit_log(machine.fit), "calls of 3 kinds fit alpha "));
+    assert_non_null(strstr(strag_fit_log(machine.fit), "model fitted to 3 kinds of calls: alpha "));
     machine_free(&machine);
 }
 

@@ -226,7 +226,7 @@ static void all_small_trees(void **state)
         check_calls(planned.flex);
         planned_free(&planned);
     }
-    /* So many trees there are (A000669 in the encyclopedia of integer sequences). */
+    /* The number of trees (A000669 in the encyclopedia of integer sequences). */
     static const int known[] = {0, 1, 1, 2, 5, 12, 33, 90, 261, 766, 2312, 7068, 21965};
     for (int l = 1; l <= TREES_LEAVES_MAX && trees.first[l + 1]; l++)
         assert_int_equal(trees.first[l + 1] - trees.first[l], known[l]);

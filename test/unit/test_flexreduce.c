@@ -85,7 +85,7 @@ static void cross(const struct plans *plans, int from, const struct strag_op *op
     const struct strag_tree *tree = plans->flex->tree;
     const struct strag_bounds *bounds = &plans->instance.shape.bounds;
     bool gather;
-    int level = 0; /* where they overlap they are not told apart */
+    int level = 0; /* they are not distinguished while they overlap */
     gather = false;
     if (strcmp(plans->instance.algorithm->name, "flexreduce") == 0)
         level = level_of(tree, plans->instance.claim.rounds, op->round, &gather);
@@ -135,7 +135,7 @@ static double handed_over(const struct strag_flex *flex, int level, int index)
 }
 
 /* Like the cost model: while its parent's level is at work an uplink carries (d-1)/d of the vector
- * each way; at a level above, (d-1)/d of what the levels in between have left. Where a leaf gets
+ * each way; at a level above, (d-1)/d of what the levels in between have left. If a leaf gets
  * what it did not hold, that is handed over besides, below the node at work. @return whether there
  * was such a thing */
 static bool check_uplink(const struct plans *plans, int index)
@@ -184,7 +184,7 @@ static bool check_tree(const struct strag_topology *topology)
     return more;
 }
 
-/* The pipelined form, with so many segments. */
+/* The pipelined form, with this many segments. */
 static void verify_pipelined(const struct strag_topology *topology, int segments)
 {
     struct strag_error err = {""};
@@ -364,7 +364,7 @@ static void reduce_scatter_overlaps_with_allgather(void **state)
     assert_true(by_rates >= bound && by_rates < bound * 1.05);
 }
 
-/* In the middle all stages are under way in every round: both ways over the uplinks, and local. */
+/* In the middle all stages are active in every round: both ways over the uplinks, and local. */
 static void stages_of_a_round(void **state)
 {
     (void)state;
@@ -380,10 +380,10 @@ static void stages_of_a_round(void **state)
                 [strcmp(plan->stages[op->stage], "allgather") == 0]++;
     }
     assert_true(sent[0][0] && sent[0][1] && sent[1][0] && sent[1][1]);
-    assert_int_equal(strag_instance_alike(&plans.instance, 2), 1);
-    assert_int_equal(strag_instance_alike(&plans.instance, 3), 32 - 3);
-    assert_int_equal(strag_instance_alike(&plans.instance, 31), 1);
-    assert_int_equal(strag_instance_alike(&plans.instance, 34), 1);
+    assert_int_equal(strag_instance_same_rounds(&plans.instance, 2), 1);
+    assert_int_equal(strag_instance_same_rounds(&plans.instance, 3), 32 - 3);
+    assert_int_equal(strag_instance_same_rounds(&plans.instance, 31), 1);
+    assert_int_equal(strag_instance_same_rounds(&plans.instance, 34), 1);
     plans_free(&plans);
     strag_topology_free(topology);
 }
@@ -457,15 +457,15 @@ static struct plans plans_in_segments(const struct strag_topology *topology, int
     return plans_in_blocks("flexreduce-pipelined", topology, segments * blocks[0]);
 }
 
-/* Rounds that are called alike carry the same messages. @param segments  0: its own choice */
-static void check_alike(const char *tree, int segments, int expected_period)
+/* Rounds that are called identical carry the same messages. @param segments  0: its own choice */
+static void check_same(const char *tree, int segments, int expected_period)
 {
     struct strag_topology *topology = machine_tree(tree);
     struct plans plans = plans_in_segments(topology, segments);
     const struct strag_bounds *bounds = &plans.instance.shape.bounds;
     int start = 0, repeats = 1, period = 1;
     for (; repeats == 1; start += repeats == 1) {
-        repeats = strag_instance_alike(&plans.instance, start);
+        repeats = strag_instance_same_rounds(&plans.instance, start);
         period = strag_instance_period(&plans.instance, start);
     }
     assert_int_equal(period, expected_period);
@@ -493,15 +493,15 @@ static void check_alike(const char *tree, int segments, int expected_period)
     strag_topology_free(topology);
 }
 
-static void rounds_that_are_alike(void **state)
+static void identical_rounds(void **state)
 {
     (void)state;
-    check_alike("2,3", 0, 1);
-    check_alike("2,3,3,1", 0, 3);
-    check_alike("((2,3,1),(2,2))", 0, 2);
-    check_alike("2,3", 9, 1);
-    check_alike("2,3,3,1", 12, 3);
-    check_alike("((2,3,1),(2,2))", 15, 2);
+    check_same("2,3", 0, 1);
+    check_same("2,3,3,1", 0, 3);
+    check_same("((2,3,1),(2,2))", 0, 2);
+    check_same("2,3", 9, 1);
+    check_same("2,3,3,1", 12, 3);
+    check_same("((2,3,1),(2,2))", 15, 2);
 }
 
 /* How long the segments are, in the shortest one's lengths. */
@@ -663,13 +663,14 @@ static void what_is_refused(void **state)
     assert_refused("flexreduce", machine_grid(STRAG_NETWORK_TORUS, true, "3x2", NULL, 1), 0,
                    "flexreduce needs a tree, not a torus");
     assert_refused("flexreduce", machine_tree("2,3"), 16,
-                   "flexreduce cuts the vector of 5 ranks into 8 blocks; 16 is not possible");
-    assert_refused("flexreduce-pipelined", machine_tree("2,3"), 12,
-                   "flexreduce-pipelined cuts this tree's vector into 1 to 512 times 8 blocks; 12 "
-                   "is not possible");
-    assert_refused("flexreduce", machine_flat(1500, 1), 0,
-                   "flexreduce would send 4497000 messages or more, all ranks together; up to "
-                   "4194304 are possible");
+                   "flexreduce cuts the vector of 5 ranks into 8 blocks, not 16");
+    assert_refused(
+        "flexreduce-pipelined", machine_tree("2,3"), 12,
+        "flexreduce-pipelined cuts this tree's vector into 1 to 512 times 8 blocks, not 12");
+    assert_refused(
+        "flexreduce", machine_flat(1500, 1), 0,
+        "flexreduce would send 4497000 messages or more, all ranks together; the limit is "
+        "4194304");
 }
 
 int main(void)
@@ -684,7 +685,7 @@ int main(void)
         cmocka_unit_test(stages_of_a_round),
         cmocka_unit_test(counts_share_a_tree),
         cmocka_unit_test(nothing_to_share),
-        cmocka_unit_test(rounds_that_are_alike),
+        cmocka_unit_test(identical_rounds),
         cmocka_unit_test(segments_to_choose_from),
         cmocka_unit_test(lengths_of_segments),
         cmocka_unit_test(growing_segments_take_less_time),

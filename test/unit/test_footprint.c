@@ -6,13 +6,13 @@
  *
  *     first     all ranks were asked: the packed topology, the names of processes out of order
  *     dup       nothing of its own but the watch
- *     split     the packed topology, of ranks numbered anew
+ *     split     the packed topology, of ranks with new numbers
  *     half      the same, of every other rank
  *
  * all of them watched, with links, while messages go to 24 partners. What comes on top, and is in
  * the 64 KiB:
  *
- *     last      between hosts, once the dynamic regime has begun
+ *     last      between hosts, once the dynamic mode has begun
  *     UCX       the processes' numbers, in the order in which they were met, that is of the ranks
  * of the first communicator, and what number each gave to this one
  */
@@ -64,7 +64,7 @@ static void watch(struct kept *kept, const struct strag_topology *topology)
         strag_meter_begin(kept->meter, strag_compact_at(&kept->host_of, i * (n / (PARTNERS + 1))));
 }
 
-/* The state of whoever comes last. @return bytes */
+/* The state for the last rank. @return bytes */
 static long keep_last(int n)
 {
     memory_watch(0);
@@ -208,7 +208,7 @@ static void at_most_64_kib(void **state)
     strag_topology_free(torus);
 }
 
-/* Two bytes each where they do, else four; none where each is the one before it and so much. */
+/* Two bytes each where they do, else four; none where each is the one before it and a constant. */
 static void numbers(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Proofs of given plans: if one rank stands for all, the verdict is that of all ranks together,
+ * Proofs of user plans: if one rank stands for all, the verdict is that of all ranks together,
  * also of plans that were changed at random; what a proof may take is kept; and what FILE.proof
  * says is taken for a proof of just that file.
  */
@@ -326,7 +326,7 @@ static const char ring[] = HEAD(4000, 4000)
                                             OP("send", "[1,1]", "[1,1,-1]", "[3999,0,1]") "," OP(
                                                 "recv", "[-1,1]", "[0,1,-1]", "[3999,0,1]")) "]}]}";
 
-/* One rank of so many waits for the others in a circle. */
+/* One rank of 65536 waits for the others in a circle. */
 static const char circle[] = HEAD(65536, 1)
     REPEAT(500, OP("send", "[1,1]", "0", "[0,0,1]") "," OP("recv_reduce", "[65535,1]", "0",
                                                            "[0,0,1]")) "]}]}";

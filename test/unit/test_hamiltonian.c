@@ -285,7 +285,7 @@ static void compare_visit(void *context, const struct strag_op *visited)
     assert_int_equal(visited->count, op->count);
 }
 
-/* Every round by itself; and those that are said to be alike are. */
+/* Every round by itself; and those that are said to be identical are. */
 static void rounds_that_are_wanted(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void rounds_that_are_wanted(void **state)
         strag_plan_free(plan);
     }
     for (int round = 0; round < instance.claim.rounds; round++)
-        assert_int_equal(strag_instance_alike(&instance, round), 19 - round % 19);
+        assert_int_equal(strag_instance_same_rounds(&instance, round), 19 - round % 19);
     assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
     strag_instance_close(&instance);
     strag_topology_free(topology);

@@ -127,7 +127,7 @@ static void doubling_in_numbers(void **state)
         assert_measured("hierarchical-doubling", &cases[i]);
 }
 
-/* Where blueconnect falls back it is a ring, operation by operation. */
+/* If blueconnect falls back, it is a ring, operation by operation. */
 static void blueconnect_falls_back(void **state)
 {
     (void)state;
@@ -246,9 +246,9 @@ static void doubling_shares_no_uplink(void **state)
     }
 }
 
-/* ---- Rounds that are alike ---- */
+/* ---- Identical rounds ---- */
 
-/* How many runs of rounds that are alike there are, and that they are. */
+/* How many runs of identical rounds there are, and that they are. */
 static int runs(const char *name, const char *tree)
 {
     struct strag_error err = {""};
@@ -261,7 +261,7 @@ static int runs(const char *name, const char *tree)
                      STRAG_OK);
     assert_int_equal(strag_instance_plan(&instance, 0, &plan, &err), STRAG_OK);
     for (int round = 0; round < instance.claim.rounds; found++) {
-        int end = round + strag_instance_alike(&instance, round);
+        int end = round + strag_instance_same_rounds(&instance, round);
         assert_in_range(end, round + 1, instance.claim.rounds);
         int first = -1;
         for (int i = 0; i < plan->nops; i++) {

@@ -143,13 +143,13 @@ static void short_forms_go_in_order(void **state)
     }
 }
 
-/* ---- What the transport is told ---- */
+/* ---- What the transport gets ---- */
 
 /* A transport that has room, and messages, of some ranks only. */
 struct sparse {
     struct strag_transport base;
     uint64_t room, messages; /* bit r: of rank r */
-    uint64_t expected;       /* what it was told last, */
+    uint64_t expected;       /* what it got last, */
     int times;               /* and how often */
 };
 

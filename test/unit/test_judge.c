@@ -155,9 +155,9 @@ static void report_only(void **unused)
     cluster_free(cluster);
 }
 
-/* ---- Whoever comes last ---- */
+/* ---- The last rank ---- */
 
-/* Where another rank is late in each call nothing is tried, and meters do not count; when that ends
+/* If another rank is late in each call, nothing is tried, and meters do not count; when that ends
  * both happens. */
 static void last_ones(void **unused)
 {
@@ -231,8 +231,8 @@ static bool run_job(const struct lateness *lateness, struct rng *rng, bool *dyna
     return named;
 }
 
-/* Windows are short at first. Where another rank is last in each call chance hardly ever makes it
- * the same one in most of a few, and where that is worth it the last one is looked for in each. */
+/* Windows are short at first. If another rank is last in each call, chance hardly ever makes it
+ * the same one in most of a few, and if that is worth it, the last one is looked for in each. */
 static void chance_names_nobody(void **state)
 {
     (void)state;
@@ -297,7 +297,7 @@ static void slow_link(void **unused)
     cluster_free(cluster);
 }
 
-/* Other links: who is late is asked anew. */
+/* Other links: who is late is asked again. */
 static void both(void **unused)
 {
     (void)unused;
@@ -413,7 +413,7 @@ static void size_that_vanishes(void **unused)
 
 /* ---- Windows ---- */
 
-/* All alike, one behind the other, whatever is found and whatever they cost. */
+/* All equal, one behind the other, whatever is found and whatever they cost. */
 static void same_window(void **unused)
 {
     (void)unused;

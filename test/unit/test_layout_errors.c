@@ -77,7 +77,7 @@ static void unreadable_files(void **state)
     assert_int_equal(strag_layout_read("/", &layout, &err), STRAG_ERR_IO);
     assert_string_equal(err.text, "/: cannot be read: Is a directory");
     assert_null(layout);
-    /* A long name does not crowd the message out. */
+    /* A long name leaves room for the rest of the message. */
     char name[500], text[] = "a b";
     for (size_t i = 0; i < sizeof name - 1; i++)
         name[i] = i % 10 ? 'd' : '/';
@@ -105,7 +105,7 @@ static void conf(void **state)
         {"SwitchName=a BlockName=b\n",
          "FILE:1: a line needs one of SwitchName, BlockName and RingName"},
         {"SwitchName=a Nodes=n1\nBlockName=b Nodes=n2\n",
-         "FILE:2: a block beside a switch; a file describes one kind"},
+         "FILE:2: a block next to a switch; a file describes one kind"},
         {"BlockName=b Switches=a\n", "FILE:1: a block has no Switches; it has Nodes"},
         {"SwitchName=a Nodes=n1 Switches=b\n",
          "FILE:1: switch a has both child switches and nodes; one of them is accepted"},
@@ -142,7 +142,7 @@ static void conf(void **state)
          "FILE:1: block size 4: sizes ascend, each a power of two times the first, like 4,8,32"},
         {"BlockSizes=4\nBlockSizes=4\n", "FILE:2: BlockSizes is given twice"},
         {"BlockSizes=4 BlockName=b\n",
-         "FILE:1: BlockName beside BlockSizes, which needs a line of its own"},
+         "FILE:1: BlockName next to BlockSizes, which needs a line of its own"},
         {"RingName=r\n", "FILE:1: ring r has no nodes"},
     };
     REFUSE_ALL(strag_layout_parse_conf, refusals);
@@ -192,7 +192,7 @@ static void yaml(void **state)
         {"- topology: a\n  block:\n    block_sizes:\n    - four\n",
          "FILE:4: block_sizes: a number is needed, not 'four'"},
         {"- topology: a\n  block:\n    block_sizes: [0]\n",
-         "FILE:3: a block size of 0; at least 1 is needed"},
+         "FILE:3: a block size of 0; must be at least 1"},
         {"- topology: a\n  block:\n    block_sizes: [2, 6]\n",
          "FILE:3: block size 6: sizes ascend, each a power of two times the first, like 4,8,32"},
         {"- topology: a\n  torus3d:\n    toruses:\n    - dims: {x: 1, y: 1, z: 1}\n",

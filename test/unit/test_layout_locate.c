@@ -249,14 +249,14 @@ static void refusals(void **state)
     refused(layout, 0, 1, "a1,b1,a1", "host a1 is named twice");
     refused(layout, 0, 1, "a[1-", "'a[1-' has a [ without ]; write n[01-16,20]");
     refused(layout, 0, INT32_MAX, NULL,
-            "the layout has 17179869176 ranks; at most 2147483647 are possible");
+            "the layout has 17179869176 ranks; must be at most 2147483647");
 
     const struct strag_location place = {8, {-1, -1, -1}};
     struct strag_topology *topology = NULL;
     assert_int_equal(strag_layout_locate(layout, &place, 1, &topology, &err), STRAG_ERR_ARGUMENT);
     assert_string_equal(err.text, "rank 0 is on host 8; the layout has the hosts 0 to 7");
     assert_int_equal(strag_layout_locate(layout, &place, 0, &topology, &err), STRAG_ERR_ARGUMENT);
-    assert_string_equal(err.text, "0 ranks; at least 1 is needed");
+    assert_string_equal(err.text, "0 ranks; must be at least 1");
     assert_null(topology);
     strag_layout_free(layout);
 

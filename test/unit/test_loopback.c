@@ -8,7 +8,7 @@
 enum { WAITING = 99, MESSAGES = 40 };
 
 /* A transfer that notes how and when it completed. */
-struct noted {
+struct recorded {
     struct strag_transfer transfer;
     int status;
     int turn; /* the how-manieth completion of the test it was */
@@ -18,15 +18,15 @@ static int completions;
 
 static void note(struct strag_transfer *transfer, int status)
 {
-    struct noted *noted = (struct noted *)transfer;
-    assert_int_equal(noted->status, WAITING); /* once only */
-    noted->status = status;
-    noted->turn = completions++;
+    struct recorded *recorded = (struct recorded *)transfer;
+    assert_int_equal(recorded->status, WAITING); /* once only */
+    recorded->status = status;
+    recorded->turn = completions++;
 }
 
-static struct noted fresh(void)
+static struct recorded fresh(void)
 {
-    return (struct noted){{.complete = note}, WAITING, -1};
+    return (struct recorded){{.complete = note}, WAITING, -1};
 }
 
 static struct strag_loopback *network_of(int n, struct strag_loopback_options options)
@@ -37,20 +37,20 @@ static struct strag_loopback *network_of(int n, struct strag_loopback_options op
     return network;
 }
 
-static int post_send(struct strag_loopback *network, int from, int to, struct noted *noted,
+static int post_send(struct strag_loopback *network, int from, int to, struct recorded *recorded,
                      const int *values, size_t elements)
 {
     struct strag_transport *transport = strag_loopback_endpoint(network, from);
-    *noted = fresh();
-    return transport->send(transport, &noted->transfer, to, values, elements);
+    *recorded = fresh();
+    return transport->send(transport, &recorded->transfer, to, values, elements);
 }
 
-static int post_recv(struct strag_loopback *network, int from, int to, struct noted *noted,
+static int post_recv(struct strag_loopback *network, int from, int to, struct recorded *recorded,
                      int *values, size_t elements)
 {
     struct strag_transport *transport = strag_loopback_endpoint(network, to);
-    *noted = fresh();
-    return transport->recv(transport, &noted->transfer, from, values, elements);
+    *recorded = fresh();
+    return transport->recv(transport, &recorded->transfer, from, values, elements);
 }
 
 static void progress(struct strag_loopback *network, int rank, int times)
@@ -64,7 +64,7 @@ static void messages_arrive_in_the_order_of_posting(void **state)
 {
     (void)state;
     struct strag_loopback *network = network_of(2, (struct strag_loopback_options){.seed = 1});
-    struct noted send[3], recv[3];
+    struct recorded send[3], recv[3];
     int values[3] = {10, 11, 12}, got[3] = {0, 0, 0};
     for (int i = 0; i < 3; i++)
         assert_int_equal(post_send(network, 0, 1, &send[i], &values[i], 1), STRAG_OK);
@@ -98,7 +98,7 @@ static void a_send_reads_its_buffer_late(void **state)
 {
     (void)state;
     struct strag_loopback *network = network_of(2, (struct strag_loopback_options){.seed = 1});
-    struct noted send, recv;
+    struct recorded send, recv;
     int value = 1, got = 0;
     assert_int_equal(post_send(network, 0, 1, &send, &value, 1), STRAG_OK);
     assert_int_equal(post_recv(network, 0, 1, &recv, &got, 1), STRAG_OK);
@@ -113,7 +113,7 @@ static void short_sends_are_eager(void **state)
     (void)state;
     struct strag_loopback *network =
         network_of(2, (struct strag_loopback_options){.seed = 1, .eager = 2});
-    struct noted send_short, send_long, recv_short, recv_long;
+    struct recorded send_short, send_long, recv_short, recv_long;
     int values[3] = {1, 2, 3}, got[3] = {0, 0, 0}, more[3] = {0, 0, 0};
     assert_int_equal(post_send(network, 0, 1, &send_short, values, 2), STRAG_OK);
     assert_int_equal(post_send(network, 0, 1, &send_long, values, 3), STRAG_OK);
@@ -136,7 +136,7 @@ static void lengths_must_fit(void **state)
 {
     (void)state;
     struct strag_loopback *network = network_of(2, (struct strag_loopback_options){.seed = 1});
-    struct noted send, recv;
+    struct recorded send, recv;
     int values[2] = {1, 2}, got[3] = {0, 0, 0};
     assert_int_equal(post_send(network, 0, 1, &send, values, 2), STRAG_OK);
     assert_int_equal(post_recv(network, 0, 1, &recv, got, 3), STRAG_OK);
@@ -151,7 +151,7 @@ static void messages_can_be_read_in_place(void **state)
     struct strag_loopback *network =
         network_of(2, (struct strag_loopback_options){.seed = 1, .in_place = true, .eager = 9});
     struct strag_transport *receiver = strag_loopback_endpoint(network, 1);
-    struct noted send[2], recv[2];
+    struct recorded send[2], recv[2];
     int values[3] = {1, 2, 3};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(post_send(network, 0, 1, &send[i], values, 3), STRAG_OK);
@@ -184,7 +184,7 @@ static int overtakings(uint64_t seed, unsigned max_delay, bool in_order, int tur
     struct strag_loopback *network =
         network_of(2, (struct strag_loopback_options){
                           .seed = seed, .max_delay = max_delay, .in_order = in_order});
-    struct noted send[MESSAGES], recv[MESSAGES];
+    struct recorded send[MESSAGES], recv[MESSAGES];
     int values[MESSAGES], got[MESSAGES], overtaken = 0;
     for (int i = 0; i < MESSAGES; i++) {
         values[i] = i;
@@ -229,7 +229,7 @@ static void the_chosen_message_fails(void **state)
             struct strag_loopback *network = network_of(
                 3, (struct strag_loopback_options){
                        .seed = 1, .fail_rank = 1, .fail_post = which, .fail_late = straggler});
-            struct noted send[4], recv[4];
+            struct recorded send[4], recv[4];
             int value = 5, got = 0;
             for (unsigned i = 0; i < 4; i++) {
                 int fails = i + 1 == which && !straggler ? STRAG_ERR_TRANSPORT : STRAG_OK;
@@ -253,7 +253,7 @@ static void messages_with_a_dead_rank_fail(void **state)
 {
     (void)state;
     struct strag_loopback *network = network_of(3, (struct strag_loopback_options){.seed = 1});
-    struct noted send, recv, unharmed_send, unharmed_recv, own, straggler;
+    struct recorded send, recv, unharmed_send, unharmed_recv, own, straggler;
     int value = 5, got = 0, other = 0, mine = 0;
     assert_int_equal(post_send(network, 0, 1, &send, &value, 1), STRAG_OK);
     assert_int_equal(post_recv(network, 1, 0, &recv, &got, 1), STRAG_OK);
@@ -289,7 +289,7 @@ static void messages_are_cancelled(void **state)
         struct strag_loopback *network =
             network_of(2, (struct strag_loopback_options){.seed = 1, .cannot_cancel = cannot});
         struct strag_transport *transport = strag_loopback_endpoint(network, 0);
-        struct noted send, recv, alone;
+        struct recorded send, recv, alone;
         int value = 5, got = 0;
         assert_int_equal(post_send(network, 0, 1, &send, &value, 1), STRAG_OK);
         assert_int_equal(post_recv(network, 0, 1, &recv, &got, 1), STRAG_OK);
@@ -361,7 +361,7 @@ static void short_messages_match_posted_ones(void **state)
     (void)state;
     struct strag_loopback *network =
         network_of(2, (struct strag_loopback_options){.seed = 1, .room = 4});
-    struct noted send, recv;
+    struct recorded send, recv;
     int sent = 11, received = 0;
     const int *value;
     assert_int_equal(post_recv(network, 0, 1, &recv, &received, 1), STRAG_OK);

@@ -213,7 +213,7 @@ static bool turn_exchange(struct strag_plan *plan, struct rng *rng)
     return true;
 }
 
-/* May a change be harmless? If not, verify has to refuse it always. Where there is only one thing
+/* May a change be harmless? If not, verify has to refuse it always. If there is only one thing
  * to say, the message has to say it. */
 static const struct change {
     const char *name;
@@ -337,7 +337,7 @@ static void changed_plans_are_refused(void **state)
     }
 }
 
-/* ---- Algorithms with one step wrong: the builder finds the waits anew, so only what the plans do
+/* ---- Algorithms with one step wrong: the builder finds the waits again, so only what the plans do
  * is wrong. ---- */
 
 struct step {

@@ -338,11 +338,11 @@ static void refusals(void **state)
     assert_refused(topology, (struct strag_slow){4, 2}, "slow rank 4; with 4 ranks it is 0 to 3");
     assert_refused(topology, (struct strag_slow){-1, 2}, "slow rank -1; with 4 ranks it is 0 to 3");
     assert_refused(topology, (struct strag_slow){1, 0.5},
-                   "rank 1 is slower by a factor of 0.5; at least 1 is needed");
+                   "rank 1 is slower by a factor of 0.5; must be at least 1");
     assert_refused(topology, (struct strag_slow){1, NAN},
-                   "rank 1 is slower by a factor of nan; at least 1 is needed");
+                   "rank 1 is slower by a factor of nan; must be at least 1");
     assert_refused(topology, (struct strag_slow){1, INFINITY},
-                   "rank 1 is slower by a factor of inf; at least 1 is needed");
+                   "rank 1 is slower by a factor of inf; must be at least 1");
     strag_topology_free(topology);
 
     struct strag_grid grids[] = {machine_grid_of(hyperx, true, "100000", NULL),

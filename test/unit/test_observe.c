@@ -25,7 +25,7 @@ struct job {
     struct strag_verdict verdict;
     long calls, decided; /* calls so far; before how many of them the verdict last changed */
     long looks;          /* calls that were examined closely */
-    double jitter;       /* ranks end at moments that differ by up to so much of the call's time */
+    double jitter; /* ranks end at moments that differ by up to this part of the call's time */
     double skew[RANKS_MAX]; /* and by this, always, in seconds: so is the plan */
 };
 
@@ -247,7 +247,7 @@ static void between_the_shares_nothing_changes(void **state)
     job_free(&job);
 }
 
-/* Lateness that is small beside the call's time is none. */
+/* Lateness that is small relative to the call's time is none. */
 static void a_little_late_is_not_late(void **state)
 {
     (void)state;
@@ -275,7 +275,7 @@ static void a_little_late_is_not_late(void **state)
     job_free(&job);
 }
 
-/* Plans where ranks end at different times: that is looked at once, and then no more. */
+/* Plans where ranks end at different times: that is examined once, and then no more. */
 static void ends_that_differ_are_not_lateness(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * OptCC: proved for one slow host and for several, anywhere; one flow at a time on every link; the
- * windows and stages that optcc.c draws; modelled times beside theorems 2, 6 and 13.
+ * windows and stages that optcc.c draws; modelled times and theorems 2, 6 and 13.
  *
  * STRAG_CASES scales how many slow hosts are tried per number of hosts (default 1; a bar's full
  * range is 64).
@@ -365,14 +365,12 @@ static void refusals(void **state)
     slow_links_free(&links);
     slow_links_make(&links, 6, 1);
     slow_links_add(&links, 1, 0.5);
-    slow_links_refused(&links, optcc(),
-                       "rank 1 is slower by a factor of 0.5; at least 1 is needed");
+    slow_links_refused(&links, optcc(), "rank 1 is slower by a factor of 0.5; must be at least 1");
     links.slow[0] = (struct strag_slow){6, 2};
     slow_links_refused(&links, optcc(), "slow rank 6; with 6 ranks it is 0 to 5");
     links.slow[0] = (struct strag_slow){5, 2};
     links.problem.blocks = 17;
-    slow_links_refused(&links, optcc(),
-                       "optcc cuts the vector of 6 ranks into 32 blocks; 17 is not possible");
+    slow_links_refused(&links, optcc(), "optcc cuts the vector of 6 ranks into 32 blocks, not 17");
     slow_links_free(&links);
 }
 

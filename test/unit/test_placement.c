@@ -116,13 +116,13 @@ static void names(void **state)
     check(on_file("a e f.z a", two_switches), "these hosts of the job are not in it: e, f.z",
           "a e f.z a", 0);
     check(on_file("b.y a", two_switches), "these hosts of the job are not in it: b.y", "b.y a", 0);
-    check(on_file("c a", two_switches), "these hosts of the job cannot be told apart there: c",
+    check(on_file("c a", two_switches), "these hosts of the job cannot be distinguished there: c",
           "c a", 0);
     check(on_file("c a.x a.y", two_switches),
-          "these hosts of the job cannot be told apart there: c, a.y", "c a.x a.y", 0);
+          "these hosts of the job cannot be distinguished there: c, a.y", "c a.x a.y", 0);
     check(on_file("x c", two_switches),
           "these hosts of the job are not in it: x\n  "
-          "these hosts of the job cannot be told apart there: c",
+          "these hosts of the job cannot be distinguished there: c",
           "x c", 0);
     check(on_file("1 2 3 4 5 6 7", two_switches),
           "these hosts of the job are not in it: 1, 2, 3, 4, 5 and 2 more", "1 2 3 4 5 6 7", 0);

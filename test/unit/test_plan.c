@@ -444,8 +444,8 @@ static void too_many_stages_are_refused(void **state)
     assert_refused(builder, "too many stages");
 }
 
-/* The first error is the one that is told, with the rank and the operation. */
-static void the_first_error_is_told(void **state)
+/* The first error is the one that is reported, with the rank and the operation. */
+static void the_first_error_is_reported(void **state)
 {
     (void)state;
     struct strag_builder *builder = builder_of(3, 2, 4, 5);
@@ -576,7 +576,7 @@ int main(void)
         cmocka_unit_test(wrong_peers_are_refused),
         cmocka_unit_test(wrong_rounds_are_refused),
         cmocka_unit_test(too_many_stages_are_refused),
-        cmocka_unit_test(the_first_error_is_told),
+        cmocka_unit_test(the_first_error_is_reported),
         cmocka_unit_test(algorithms_are_found),
         cmocka_unit_test(impossible_problems_are_refused),
         cmocka_unit_test(one_rank_copies),

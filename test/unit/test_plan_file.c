@@ -383,7 +383,7 @@ static void empty_loops_are_refused(void **state)
     strag_given_free(given);
 }
 
-/* However many operations are in a round, each is looked at a few times only. */
+/* However many operations are in a round, each is examined a few times only. */
 static void long_rounds_are_proved(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@ enum { PIECES = 8, WARM_UP = 3, HOSTS = 5 };
 
 static const double piece = 16384, rate = 12.5e6; /* bytes; per second */
 
-/* A receiver: it looks every so many seconds, but for one stretch in which it does not run. A look
+/* A receiver: it looks at fixed intervals, but for one stretch in which it does not run. A look
  * takes at most two pieces off, and the next one follows at once. */
 struct receiver {
     double every, at_once, stops, runs_again;

@@ -62,7 +62,7 @@ static struct strag_table model(void)
                                           {4096, support_algorithm("circulant")}}};
 }
 
-/* Apply rules to n ranks, so many per host, and compare the table and the line. */
+/* Apply rules to n ranks, this many per host, and compare the table and the line. */
 static void expect(const char *text, int n, int ranks_per_host, int line, const char *table)
 {
     struct strag_rules *rules = parse(text);
@@ -90,7 +90,7 @@ static void first_that_holds(void **state)
     expect(example, 6, 1, 15, models);
     expect(example, 6, 0, 15, models); /* no topology: each on a host of its own */
     expect(example, 8, 2, 0, models);  /* hosts 4, but the network is a tree */
-    expect(example, 5, 2, 0, models);  /* 3 hosts, not all alike */
+    expect(example, 5, 2, 0, models);  /* 3 hosts, not all equal */
     expect("strag-rules: 1\nrules: []\n", 4, 1, 0, models);
 }
 
@@ -197,7 +197,7 @@ static void too_many_sizes_together(void **state)
     expect_unsupported(
         "strag-rules: 1\nrules:\n- sizes:\n  - {from: 0, algorithm: swing, blocks: 5}\n", model(),
         "swing cannot run here: swing cuts the vector of 6 ranks into 2 or 6 "
-        "blocks; 5 is not possible");
+        "blocks, not 5");
 }
 
 /* ---- What is refused ---- */
@@ -298,7 +298,7 @@ static void too_many(void **state)
     strag_rules_free(rules);
 }
 
-/* Plans from files stand beside an algorithm, or in its place; their names are from the folder
+/* Plans from files stand next to an algorithm, or in its place; their names are from the folder
  * where the rules are. */
 static void plans(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Some ranks for all: which are looked at, and that what is found is what all ranks give.
+ * Some ranks for all: which are examined, and that what is found is what all ranks give.
  */
 #include "model/sample.h"
 

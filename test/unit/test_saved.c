@@ -34,7 +34,7 @@ static struct strag_topology *sample(int number)
         return parsed("N(S@9(H(0)) S@3(H@8(P(1@4 2) P@6(U(3 4)))))", NULL);
     case 5:
         return parsed("N(H=a#4(0 3) H=b#9(1 5) H=c#0(4 2) H=dd#5(7 6))", &grid);
-    case 6: /* a cache of two beside cores of their own, between them */
+    case 6: /* a cache of two next to cores of their own, between them */
         return parsed("N(H(0 C(1 4) 2 C(3 5) 6) H(7))", NULL);
     case 7:
         return machine_tree("3@7,2@11,1@123");
@@ -120,8 +120,8 @@ static struct strag_saved random_choice(struct rng *rng, const struct strag_topo
     saved.model.line = 7;
     saved.circumstances.model = saved.model.model;
     if (rng_one_in(rng, 3))
-        saved.circumstances.crowd = (struct strag_crowd){topology->n, 1 + (int)rng_below(rng, 3),
-                                                         (size_t)64 << rng_below(rng, 20)};
+        saved.circumstances.oversubscribed = (struct strag_oversubscribed){
+            topology->n, 1 + (int)rng_below(rng, 3), (size_t)64 << rng_below(rng, 20)};
     else if (rng_one_in(rng, 5))
         saved.circumstances.pinned = support_algorithm("circulant");
     return saved;
@@ -158,7 +158,8 @@ static void read_back(void **state)
         assert_true(strag_model_is_same(&saved.model.model, &again->model.model));
         assert_memory_equal(saved.model.origin, again->model.origin, sizeof saved.model.origin);
         assert_int_equal(saved.circumstances.options.minimum, again->circumstances.options.minimum);
-        assert_int_equal(saved.circumstances.crowd.window, again->circumstances.crowd.window);
+        assert_int_equal(saved.circumstances.oversubscribed.window,
+                         again->circumstances.oversubscribed.window);
         assert_string_equal(again->communicator, saved.communicator);
         assert_true(strag_saved_same_table(&saved.table, &again->table));
         choose(&copy);
@@ -220,11 +221,11 @@ static void grounds(void **state)
     struct strag_circumstances rests = {
         .problem = {.n = 8, .topology = topology, .state = &nothing},
         .model = strag_model_default(STRAG_NETWORK_TREE),
-        .crowd = {8, 2, 256 << 10},
+        .oversubscribed = {8, 2, 256 << 10},
     };
     struct strag_choice choice;
     strag_choose(&rests, &choice);
-    assert_int_equal(choice.ground, STRAG_BY_CROWD);
+    assert_int_equal(choice.ground, STRAG_BY_OVERSUBSCRIBED);
     assert_string_equal(choice.table.entry[0].algorithm->name, "direct");
     assert_int_equal(choice.table.entry[0].blocks, 1);
     strag_selection_free(choice.selection);
@@ -233,7 +234,7 @@ static void grounds(void **state)
     assert_int_equal(choice.ground, STRAG_BY_MODEL);
     strag_selection_free(choice.selection);
     rests.problem.state = &nothing;
-    rests.crowd.processors = 8; /* one for each */
+    rests.oversubscribed.processors = 8; /* one for each */
     strag_choose(&rests, &choice);
     assert_int_equal(choice.ground, STRAG_BY_MODEL);
     strag_selection_free(choice.selection);
@@ -272,8 +273,8 @@ static const struct {
     {HEAD "straggler: {rank: 4}\n", "FILE:1: there are 4 'ranks', and the straggler, slow ranks, "},
     {HEAD "slow: [{rank: 1, factor: 1}]\n", "FILE:5: a factor above 1 is needed"},
     {HEAD "slow: [{rank: 9, factor: 2}]\n", "FILE:1: there are 4 'ranks'"},
-    {HEAD "crowd: {ranks: 4}\n", "FILE:5: 'ranks', 'processors' and 'window' are needed"},
-    {HEAD "crowd: {ranks: 3, processors: 1, window: 1K}\n", "FILE:1: there are 4 'ranks'"},
+    {HEAD "oversubscribed: {ranks: 4}\n", "FILE:5: 'ranks', 'processors' and 'window' are needed"},
+    {HEAD "oversubscribed: {ranks: 3, processors: 1, window: 1K}\n", "FILE:1: there are 4 'ranks'"},
     {HEAD "rules: []\n", "FILE:5: a list of {from: SIZE, algorithm: NAME} is needed here"},
     {HEAD "a: &x 1\n", "FILE:5: anchors (&) and aliases (*) are not accepted"},
     {"strag-saved: 1\ntable: [{from: 1, algorithm: ring}]\n", "FILE:2: sizes begin with 0 and"},

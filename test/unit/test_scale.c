@@ -139,8 +139,8 @@ static struct strag_selection *make(const struct strag_problem *problem,
     return selection;
 }
 
-/* By the exhaustive estimates: of an entry, or where it is left to the previous component, of the
- * best that this is thought to have. */
+/* By the exhaustive estimates: of an entry, or if it is left to the previous component, of the
+ * best that this is estimated to have. */
 static double exact_seconds(const struct strag_selection *exhaustive,
                             const struct strag_entry *entry, size_t bytes)
 {

@@ -313,7 +313,7 @@ static void short_vectors_stay_with_the_previous_component(void **state)
     strag_selection_free(selection);
 }
 
-/* Where strag is much faster than what Open MPI has, it runs below the minimum too. */
+/* If strag is much faster than what Open MPI has, it runs below the minimum too. */
 static void but_not_where_they_lose_much(void **state)
 {
     (void)state;

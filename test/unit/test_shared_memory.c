@@ -2,7 +2,7 @@
 /*
  * Allreduces through shared memory, threads standing for ranks: results are the plans', bit by bit;
  * wrong calls return errors and leave nothing behind that harms later ones; short calls go in
- * order; and where few ranks share a processor, calls take turns with the root.
+ * order; and if few ranks share a processor, calls take turns with the root.
  */
 #include "algorithms/table.h"
 #include "shm_ranks.h"
@@ -123,7 +123,7 @@ static void run_wrong(const struct shm_plans *plans, const struct shm_host_optio
         int errors = 0;
         for (int r = 0; r < n; r++)
             errors += outcomes[c * n + r].status < 0;
-        /* Nobody can have the result without the odd rank's part; but where a vector has several
+        /* Nobody can have the result without the odd rank's part; but if a vector has several
          * blocks, some are of equal length although the vectors are not. */
         bool all = wrong != CALLS_LONGER || plans->plans[0]->bounds.blocks == 1;
         if (errors < (all ? n : 1))

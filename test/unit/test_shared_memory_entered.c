@@ -19,7 +19,7 @@ static struct {
     uint64_t seed;
     pthread_barrier_t begin;
     atomic_int running; /* ranks that have calls left */
-    atomic_ulong told;  /* calls of which a rank has said why they end */
+    atomic_ulong said;  /* calls of which a rank has said why they end */
 } job;
 
 /* What a rank tells of itself; each number depends on the call's. */
@@ -190,15 +190,15 @@ static void a_rank_says_that_it_waits(void **state)
         assert_true(none.ran == 0 && none.number == 0 && none.claims == 0 && none.said == 0);
     }
     for (uint64_t said = 0; said < 3; said++) {
-        const struct strag_shm_wait told = {
+        const struct strag_shm_wait expected = {
             .ran = 500 + said, .number = 40, .claims = said % 2, .said = said};
-        strag_shm_say_wait(job.ranks.views[1], &told);
+        strag_shm_say_wait(job.ranks.views[1], &expected);
         for (int rank = 0; rank < 3; rank++) {
             const struct strag_shm_wait wait = strag_shm_read_wait(job.ranks.views[rank], 1);
-            assert_int_equal(wait.ran, told.ran);
-            assert_int_equal(wait.number, told.number);
-            assert_int_equal(wait.claims, told.claims);
-            assert_int_equal(wait.said, told.said);
+            assert_int_equal(wait.ran, expected.ran);
+            assert_int_equal(wait.number, expected.number);
+            assert_int_equal(wait.claims, expected.claims);
+            assert_int_equal(wait.said, expected.said);
         }
     }
     assert_int_equal(strag_shm_read_wait(job.ranks.views[0], 2).ran, 0);
@@ -215,9 +215,9 @@ static void *tell_why(void *argument)
         reader->found += tells;
         reader->others += strag_shm_tells_why(shm, call); /* not twice */
         reader->others += strag_shm_tells_why(shm, call - 1);
-        atomic_fetch_add(&job.told, tells);
+        atomic_fetch_add(&job.said, tells);
         pthread_barrier_wait(&job.begin);
-        reader->torn += atomic_load(&job.told) != call;
+        reader->torn += atomic_load(&job.said) != call;
     }
     return NULL;
 }
@@ -229,13 +229,13 @@ static void one_rank_says_why(void **state)
     job.calls = (int)support_cases(2000);
     for (int n = 2; n <= RANKS_MOST; n++) {
         struct reader readers[RANKS_MOST];
-        atomic_store(&job.told, 0);
+        atomic_store(&job.said, 0);
         run(n, n % 2 == 0, readers, tell_why);
         for (int r = 0; r < n; r++) {
             assert_int_equal(readers[r].torn, 0);
             assert_int_equal(readers[r].others, 0);
         }
-        assert_int_equal(atomic_load(&job.told), job.calls);
+        assert_int_equal(atomic_load(&job.said), job.calls);
     }
 }
 

@@ -119,9 +119,9 @@ static void only_the_right_arena_is_opened(void **state)
         assert_int_equal(shmctl(wrong[0].segment, IPC_RMID, NULL), 0);
     }
     memcpy(wrong, infos, sizeof wrong);
-    wrong[0].desk_key++;
+    wrong[0].mailbox_key++;
     assert_int_equal(strag_shm_join(views[1], wrong), STRAG_SHM_NOT_SEEN);
-    wrong[0].desk = UINT32_MAX;
+    wrong[0].mailbox = UINT32_MAX;
     assert_int_equal(strag_shm_join(views[1], wrong), STRAG_SHM_NOT_SEEN);
     strag_shm_free(views[1]);
     views[1] = view(host.processes[1], 2, 1);
@@ -375,7 +375,7 @@ static void all_comes_back(void **state)
     close_host(&host);
 }
 
-/* Each communicator has a desk, and a slot in reserve; where there are no more, one must go first.
+/* Each communicator has a mailbox, and a slot in reserve; if there are no more, one must go first.
  */
 static void communicators_are_limited(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared memory with next to no room: all ranks of all communicators have one or two slots and the
- * rings in their desks, and every plan must run to its end all the same, bit by bit; in one
+ * rings in their mailboxes, and every plan must run to its end all the same, bit by bit; in one
  * communicator, and with threads in several of the same processes, of which ranks come late.
  */
 #include "algorithms/table.h"
@@ -13,7 +13,7 @@ enum { CALLS = 10, PLANS_MAX = STRAG_ALGORITHMS_MAX + 1 };
 static struct strag_shm_size size_of(unsigned rings, unsigned small, unsigned large)
 {
     struct strag_shm_size size = {.rings = rings,
-                                  .desks = 1 << 20,
+                                  .mailboxes = 1 << 20,
                                   .small = small,
                                   .large = large,
                                   .reserve = 16,
@@ -332,7 +332,7 @@ static void each_communicator_has_a_slot(void **state)
     shm_ranks_free(&first);
 }
 
-/* Where the slot in which values were first has come back, they are found where they are now. */
+/* If the slot in which values were first has come back, they are found where they are now. */
 static void values_are_shared_where_they_are(void **state)
 {
     (void)state;
@@ -407,7 +407,7 @@ static void who_has_gone_on_took_all(void **state)
     struct shm_ranks ranks;
     start(&ranks, N, RINGS, 1);
     struct strag_transport *sender = &ranks.views[0]->super, *last = &ranks.views[LAST]->super;
-    for (int r = 1; r <= LAST; r++) /* the desk's ring, and all others */
+    for (int r = 1; r <= LAST; r++) /* the mailbox's ring, and all others */
         assert_int_equal(sender->try_send(sender, r, &value, sizeof value, 0), STRAG_OK);
     assert_int_equal(last->try_recv(last, 0, sizeof value, &arrived), STRAG_OK);
     last->release_recv(last, 0);

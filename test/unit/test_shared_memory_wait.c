@@ -96,7 +96,7 @@ static void awaits(struct host *host, int rank, int where, uint64_t ranks)
 static void sends(struct host *host, int from, int to)
 {
     struct strag_transport *transport = &host->rank[from]->super;
-    const struct strag_shm_rank_status *status = host->rank[from]->desk.status;
+    const struct strag_shm_rank_status *status = host->rank[from]->mailbox.status;
     uint64_t ranks = status->awaits;
     assert_int_equal(transport->try_send(transport, to, &from, 1, 0), STRAG_OK);
     assert_int_equal(status->awaits, 0);
@@ -120,11 +120,11 @@ static void with_a_processor_each_nobody_yields_soon(void **state)
     struct host host;
     open_host(&host, 2, 0, false);
     struct strag_shm *shm = host.rank[0];
-    assert_int_equal(shm->desk.status->begun, 0);
+    assert_int_equal(shm->mailbox.status->begun, 0);
     look(shm, 255, 0, 0);
-    assert_int_equal(shm->desk.status->begun, 0);
+    assert_int_equal(shm->mailbox.status->begun, 0);
     look(shm, 1, 0, 1);
-    assert_int_equal(shm->desk.status->begun, 1); /* the others see in which call it is */
+    assert_int_equal(shm->mailbox.status->begun, 1); /* the others see in which call it is */
     look(shm, 15 * 256, 0, 15);
     look(shm, 10 * 256, 10, 10); /* after 4096 looks, too */
     shm->idle = 0;
@@ -155,7 +155,7 @@ static void calls_progress_without_waiting(void **state)
     }
 }
 
-/* Rank 0's first call is over; in its second one it polls for a message of rank 1, which has not
+/* Rank 0's first call has ended; in its second one it polls for a message of rank 1, which has not
  * got all that it wants in the first one, and would wait for ever. */
 static void a_rank_that_polls_shows_in_which_call_it_is(void **state)
 {
@@ -323,7 +323,7 @@ static void messages_count_until_they_are_taken(void **state)
     look(host.rank[0], 2, 2, 0);
     receives(&host, 1, 0);
     assert_false(host.rank[1]->published);
-    assert_int_equal(host.rank[1]->desk.status->awaits, 0);
+    assert_int_equal(host.rank[1]->mailbox.status->awaits, 0);
     look(host.rank[0], 2, 2, 0); /* B runs: who does not wait can go on */
     awaits(&host, 1, 0, 0x1);
     look(host.rank[0], 10, 0, 0); /* for A's next one */
@@ -340,7 +340,7 @@ static void a_rank_that_moved_looks_at_its_new_neighbours(void **state)
     look(host.rank[0], 10, 0, 0);
     processor = 1; /* to D, who could go on */
     look(host.rank[0], 3 + 5, 5, 0);
-    assert_int_equal(host.rank[0]->desk.status->processor, 1);
+    assert_int_equal(host.rank[0]->mailbox.status->processor, 1);
     processor = 0;
     strag_shm_publish_processor(host.rank[3]); /* D moves, too, and C is stuck */
     processor = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writing values into slots: which way long messages go, by what they are said to cost, and that
- * they arrive whole and leave what is beside them alone.
+ * they arrive whole and leave what is next to them alone.
  */
 #include "run/shared_memory_layout.h"
 #include "support.h"
@@ -30,7 +30,7 @@ static long write_many(struct strag_shm_writing *writing, const struct machine *
     return around;
 }
 
-/* Where that costs no more, messages go through the caches, but for some to know what others cost.
+/* If that costs no more, messages go through the caches, but for some to know what others cost.
  */
 static void through_the_caches_is_usual(void **state)
 {
@@ -41,7 +41,7 @@ static void through_the_caches_is_usual(void **state)
     assert_int_equal(write_many(&writing, &near, 100000), 0);
 }
 
-/* Where it costs much more they go around, and seldom are others tried. */
+/* If it costs much more, they go around, and seldom are others tried. */
 static void around_where_that_is_faster(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The algorithms that wait for a straggler, against their formulas; the matching against all
- * matchings of small graphs; and when the selector takes them. STRAG_RANKS: verify up to so many.
+ * matchings of small graphs; and when the selector takes them. STRAG_RANKS: verify up to this many.
  */
 #include "algorithms/stragglar_match.h"
 #include "algorithms/table.h"
@@ -293,7 +293,7 @@ static void rounds_that_take_turns(void **state)
 {
     (void)state;
     struct strag_algorithm plain = *support_algorithm("straggler-pipeline");
-    plain.alike = NULL;
+    plain.same_rounds = NULL;
     plain.period = NULL;
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "4x3", NULL, 1);
     const struct strag_straggler straggler = {7, 1e-4};
@@ -404,7 +404,7 @@ static void choices_can_be_narrowed(void **state)
     assert_int_equal(strag_select(&problem, &model, &options, &selection, &err),
                      STRAG_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "none is named"));
-    /* Where nobody is late there is nothing to compare, and nothing to say. */
+    /* If nobody is late, there is nothing to compare, and nothing to say. */
     problem.blocks = 0;
     options.only = NULL;
     assert_int_equal(strag_select(&problem, &model, &options, &selection, NULL), STRAG_OK);

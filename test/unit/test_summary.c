@@ -69,7 +69,7 @@ static void text_of_the_last(void **unused)
                 "others were there before it by 100 ms in the median, 25 % below 50 ms, 75 % below "
                 "200 ms, 95 % below 400 ms, 1.5 s at most; by 24 s in all, 20 % of these calls' "
                 "time (measured)\n"
-                "strag: MPI_COMM_WORLD: 80 of 120 calls went ahead without whoever came last; what "
+                "strag: MPI_COMM_WORLD: 80 of 120 calls went ahead without the last rank; what "
                 "that saves was not measured\n"
                 "strag: MPI_COMM_WORLD: no rank was late in 200 calls\n");
     summary.observed.often[0].share = 0;
@@ -77,12 +77,12 @@ static void text_of_the_last(void **unused)
     summary.dynamic.saves = -0.05;
     summary.dynamic.error = 0.01;
     assert_text(&summary,
-                "strag: MPI_COMM_WORLD: 80 of 120 calls went ahead without whoever came last; that "
+                "strag: MPI_COMM_WORLD: 80 of 120 calls went ahead without the last rank; that "
                 "lost 2 s (measured: -5 % +- 1 % of the time from the last arrival on)\n"
                 "strag: MPI_COMM_WORLD: no rank was late in 200 calls\n");
 }
 
-/* Where the model's numbers are from, and how well it fits. */
+/* The sources of the model's numbers, and how well it fits. */
 static void model_text(void **unused)
 {
     (void)unused;

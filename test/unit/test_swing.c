@@ -89,7 +89,7 @@ static void prove_latency(const struct strag_problem *problem, int parts)
         assert_near(measure.sent_max, most);
 }
 
-/* The steps before a list of odd size comes, at most so many, if the dimensions take turns. */
+/* The steps before a list of odd size comes, at most this many, if the dimensions take turns. */
 static int even_steps(const struct shape *shape, int start, int most)
 {
     int size[STRAG_DIMS_MAX], done[STRAG_DIMS_MAX] = {0};
@@ -105,7 +105,7 @@ static int even_steps(const struct shape *shape, int start, int most)
     return most;
 }
 
-/* With k of q steps dividing, or fewer: the form of so many blocks. @return how many */
+/* With k of q steps dividing, or fewer: the form of this many blocks. @return how many */
 static int prove_partial(int quarters, const struct strag_problem *problem, int parts)
 {
     struct shape shape = shape_of(problem);
@@ -125,7 +125,7 @@ static int prove_partial(int quarters, const struct strag_problem *problem, int 
     return form.blocks;
 }
 
-/* Where ports are left open n blocks are the form with one, unless another form has as many. If it
+/* If ports are left open, n blocks are the form with one, unless another form has as many. If it
  * is among the choices it is proved, and taken off. */
 static void prove_one_port(const struct strag_problem *problem, int *blocks, int *choices)
 {
@@ -333,8 +333,7 @@ static void assert_no_form(struct strag_topology *topology, int ports, int block
         .n = topology->n, .blocks = blocks, .ports = ports, .topology = topology};
     struct strag_error err = {""};
     char why[120];
-    snprintf(why, sizeof why,
-             "swing cuts the vector of %d ranks into %s blocks; %d is not possible", problem.n,
+    snprintf(why, sizeof why, "swing cuts the vector of %d ranks into %s blocks, not %d", problem.n,
              accepted, blocks);
     assert_int_equal(strag_algorithm_claim(support_algorithm("swing"), &problem, NULL, &err),
                      STRAG_ERR_UNSUPPORTED);

@@ -26,7 +26,7 @@ static const struct strag_state states[] = {
     {.nslow = 1, .slow = one_slow, .nstragglers = 1, .straggler = one_late},
 };
 
-/* What was found alike: so that nothing can be right by not being used. */
+/* What was found to be equivalent: so that nothing can be right by not being used. */
 struct found {
     int profiles, ranks, rounds;
 };
@@ -191,8 +191,10 @@ static void in_another_order(void **state)
     assert_true(check_machine(machine_finish(&nodes, NULL)).ranks >= 2);
 }
 
-/* A claim that is wrong is noticed here: ranks of a ring are not alike on a tree of switches. */
-static int all_are_alike(const struct strag_problem *problem, enum strag_machine machine, int rank)
+/* A claim that is wrong is noticed here: ranks of a ring are not equivalent on a tree of switches.
+ */
+static int all_are_equivalent(const struct strag_problem *problem, enum strag_machine machine,
+                              int rank)
 {
     (void)problem, (void)machine, (void)rank;
     return 0;
@@ -206,7 +208,7 @@ static void a_wrong_claim_gives_other_times(void **state)
     struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
     struct strag_algorithm wrong = *support_algorithm("ring");
     model.hop_latency = 1e-6;
-    wrong.like = all_are_alike;
+    wrong.like = all_are_equivalent;
     struct strag_profile *one = profile_of(support_algorithm("ring"), &problem, &model);
     struct strag_profile *other = profile_of(&wrong, &problem, &model);
     assert_true(strag_profile_seconds(one, 1) > strag_profile_seconds(other, 1) * 1.1 ||

@@ -355,11 +355,11 @@ static void grids_that_are_refused(void **state)
         {"a grid is a torus, HyperX or HammingMesh", {.dims = 1, .size = {2}}},
         {"a grid is a torus, HyperX or HammingMesh",
          {.network = STRAG_NETWORK_HAMMINGMESH + 1, .dims = 1, .size = {2}}},
-        {"a grid of 0 dimensions; 1 to 8 are possible", {TORUS}},
-        {"a grid of 9 dimensions; 1 to 8 are possible", {TORUS, .dims = 9}},
-        {"a grid of -1 dimensions; 1 to 8 are possible", {TORUS, .dims = -1}},
-        {"a dimension of size 0; at least 1 is needed", {TORUS, .dims = 2, .size = {4, 0}}},
-        {"a dimension of size -4; at least 1 is needed", {TORUS, .dims = 1, .size = {-4}}},
+        {"a grid of 0 dimensions; must be 1 to 8", {TORUS}},
+        {"a grid of 9 dimensions; must be 1 to 8", {TORUS, .dims = 9}},
+        {"a grid of -1 dimensions; must be 1 to 8", {TORUS, .dims = -1}},
+        {"a dimension of size 0; must be at least 1", {TORUS, .dims = 2, .size = {4, 0}}},
+        {"a dimension of size -4; must be at least 1", {TORUS, .dims = 1, .size = {-4}}},
         {"a grid of more than 2147483647 positions",
          {TORUS, .dims = 2, .size = {INT32_MAX, INT32_MAX}}},
         {"a grid of more than 2147483647 positions", {TORUS, .dims = 2, .size = {65536, 32768}}},
@@ -395,9 +395,9 @@ static void flat_is_refused(void **state)
     struct strag_topology *topology = NULL;
     struct strag_error err = {""};
     assert_int_equal(strag_topology_flat(0, 1, &topology, &err), STRAG_ERR_ARGUMENT);
-    assert_string_equal(err.text, "0 ranks, 1 per host; at least 1 of each is needed");
+    assert_string_equal(err.text, "0 ranks, 1 per host; both must be at least 1");
     assert_int_equal(strag_topology_flat(3, 0, &topology, &err), STRAG_ERR_ARGUMENT);
-    assert_string_equal(err.text, "3 ranks, 0 per host; at least 1 of each is needed");
+    assert_string_equal(err.text, "3 ranks, 0 per host; both must be at least 1");
     assert_null(topology);
     strag_topology_free(NULL);
 }

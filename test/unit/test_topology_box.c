@@ -115,7 +115,7 @@ static void no_box(void **state)
         "N(H#0(0) H#1(1) H#4(2))",                                           /* an L */
         "N(H#0(0 1) H#1(2))",                                                /* unequal ranks */
         "N(H#0(0) H#1(1) H#2(2) H#4(3) H#6(4) H#8(5) H#9(6) H#10(7))",       /* a hole */
-        "N(H#0(0) H#1(1) H#2(2) H#4(3) H#5(4) H#6(5) H#8(6) H#9(7) H#15(8))" /* one beside it */
+        "N(H#0(0) H#1(1) H#2(2) H#4(3) H#5(4) H#6(5) H#8(6) H#9(7) H#15(8))" /* one next to it */
     };
     for (int wrap = 0; wrap < 2; wrap++) {
         struct strag_grid grid = machine_grid_of(torus, wrap, "4x4", NULL);
@@ -297,8 +297,8 @@ static void a_huge_grid(void **state)
     assert_list(topology->box->rank_at, (int[]){3, 0, 2, 1}, 4);
     strag_topology_free(topology);
 
-    static const int beside[] = {0, 1, 2};
-    topology = machine_hosts(&grid, beside, 3, 1);
+    static const int next[] = {0, 1, 2};
+    topology = machine_hosts(&grid, next, 3, 1);
     assert_non_null(topology->box);
     assert_list(topology->box->rank_at, (int[]){0, 1, 2}, 3);
     strag_topology_free(topology);

@@ -127,7 +127,7 @@ static struct strag_measure verified(const char *name, const struct strag_proble
     return measure;
 }
 
-/* Any number of ports from 1 to two per dimension; where it is left open, the choices are those for
+/* Any number of ports from 1 to two per dimension; if it is left open, the choices are those for
  * 1 port and for one per dimension, which a count of blocks selects. */
 static void any_number_of_ports(void **state)
 {

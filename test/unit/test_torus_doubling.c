@@ -115,7 +115,7 @@ static void folded_ring(void **state)
     strag_topology_free(topology);
 }
 
-/* Seconds for so many bytes over links of one byte per second, without latency. */
+/* Seconds for `bytes` bytes over links of one byte per second, without latency. */
 static double bytes_time(const char *name, const char *dims, int ports)
 {
     struct strag_topology *topology = machine_grid(torus, true, dims, NULL, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* verify accepts what is right, with the right numbers, and says what is wrong with the rest. */
+/* verify accepts what is right, with the right numbers, and reports the fault of the rest. */
 #include "algorithms/table.h"
 #include "plan/verify.h"
 
@@ -140,7 +140,7 @@ static void results_may_be_left_out(void **state)
     strag_proof_free(NULL);
 }
 
-/* ---- What is wrong: small plans by hand ---- */
+/* ---- Faults: small plans by hand ---- */
 
 struct hand {
     int n, rounds, blocks;
@@ -380,7 +380,7 @@ static void a_swap_that_waits_for_a_third(void **state)
                         "deadlock: it waits in a circle");
 }
 
-/* ---- What is wrong: bounds, and whole plans ---- */
+/* ---- Faults: bounds, and whole plans ---- */
 
 static void wrong_bounds(void **state)
 {

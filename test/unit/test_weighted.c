@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Weighted: proved for slow hosts anywhere and for any rates; shares as the formula says; modelled
- * times beside theorem 2.
+ * times and theorem 2.
  *
  * STRAG_CASES: how many random machines.
  */
@@ -245,7 +245,7 @@ static void refusals(void **state)
     slow_links_make(&links, 4, 1);
     slow_links_add(&links, 3, INFINITY);
     slow_links_refused(&links, weighted(),
-                       "rank 3 is slower by a factor of inf; at least 1 is needed");
+                       "rank 3 is slower by a factor of inf; must be at least 1");
     slow_links_free(&links);
 }
 

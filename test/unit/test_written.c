@@ -124,7 +124,7 @@ static void known_counts(void **state)
     assert_modelled("recursive-doubling", 64, 12);
 }
 
-/* Where a range goes beyond the last block, circulant's message is two. */
+/* If a range goes beyond the last block, circulant's message is two. */
 static void messages_are_read_one_after_another(void **state)
 {
     (void)state;

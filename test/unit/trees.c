@@ -15,7 +15,7 @@ static void add_shape(struct trees *trees, const struct tree_shape *shape)
     trees->list[trees->count++] = *shape;
 }
 
-/* Complete a shape that still lacks so many leaves. */
+/* Complete a shape that still lacks this many leaves. */
 static void add_children(struct trees *trees, struct tree_shape *shape, int left, int largest)
 {
     if (left == 0) {

@@ -19,8 +19,8 @@ struct tree_shape {
     int child[TREES_LEAVES_MAX];
 };
 
-/* All shapes of up to so many leaves, every inner node having two children or more, that differ not
- * in the order of children only. */
+/* All shapes of up to this many leaves, every inner node having two children or more, that differ
+ * not in the order of children only. */
 struct trees {
     int count;
     struct tree_shape *list;         /* by leaves */

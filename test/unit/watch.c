@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What stands between an engine and its surroundings. Where elements have gaps, messages are packed
+ * What stands between an engine and its surroundings. If elements have gaps, messages are packed
  * when they are posted and unpacked when they complete.
  */
 #include "watch.h"
@@ -48,7 +48,7 @@ static bool inside_space(const struct member *member, const void *address, size_
 
 /* ---- Transport ---- */
 
-/* A message under way, between the engine's transfer and the network's. */
+/* A message in flight, between the engine's transfer and the network's. */
 struct flight {
     struct strag_transfer inner; /* first: the completion finds the flight by it */
     struct strag_transfer *outer;
@@ -488,7 +488,7 @@ static int watched_test(struct strag_reducer *reducer, uint64_t ticket)
 {
     struct member *member = ((struct watched_reducer *)reducer)->member;
     if (ticket >= PENDING_MAX || !member->pending[ticket].active) {
-        watch_problem(member, "asked for a reduction that is not under way");
+        watch_problem(member, "asked for a reduction that is not pending");
         return STRAG_ERR_REDUCE;
     }
     struct reduction *reduction = &member->pending[ticket];
@@ -584,6 +584,6 @@ void watch_check_clean(struct member *member)
                       member->allocations, member->releases);
     for (int i = 0; i < PENDING_MAX; i++) {
         if (member->pending[i].active)
-            watch_problem(member, "a reduction is still under way");
+            watch_problem(member, "a reduction is still pending");
     }
 }

@@ -17,7 +17,7 @@ enum {
     PIECE = 8 * 1024,    /* bytes, on the links */
     DEPTH = 2,
     SLOTS = 8,    /* of the engine, as the component has them between hosts */
-    POSTED = 512, /* messages of one connection under way */
+    POSTED = 512, /* messages of one connection in flight */
 };
 
 struct posted {
@@ -120,7 +120,7 @@ static struct connection *connection(struct run *run, int from, int to)
     return &run->connections[from * run->wires->n + to];
 }
 
-/* Messages whose bytes are through are over. @param through  bytes */
+/* Messages whose bytes are through have ended. @param through  bytes */
 static void finish(struct run *run, struct queue *queue, double through, int rank, int host)
 {
     while (queue->count > 0 && queue->list[queue->first].end <= through) {
@@ -134,7 +134,7 @@ static void finish(struct run *run, struct queue *queue, double through, int ran
     }
 }
 
-/* Let a connection go on: the next piece sets out, and what is over is over. */
+/* Let a connection go on: the next piece sets out, and finished messages end. */
 static void go_on(struct run *run, int from, int to)
 {
     struct wires *wires = run->wires;

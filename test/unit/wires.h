@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hosts on one switch, in virtual time, for tests of what is measured: the engines of all ranks run
- * their plans over connections such as TCP's, and every rank's meter is told of its sends.
+ * their plans over connections such as TCP's, and every rank's meter records its sends.
  *
  * A send is over when the last of its bytes is in the connection's buffer; the buffer's bytes share
  * the hosts' links fairly with those of all other connections (flows.h). A rank that has not begun
@@ -20,7 +20,7 @@ struct wires {
     int n, hosts, ranks_per_host;
     struct strag_topology *topology;
     double bandwidth;              /* bytes per second of a healthy link, each direction */
-    double factor[WIRES_HOSTS];    /* at least 1: so many times slower is a host's link */
+    double factor[WIRES_HOSTS];    /* at least 1: this many times slower is a host's link */
     double buffer;                 /* bytes, of each connection */
     double straggler[WIRES_RANKS]; /* seconds that a rank comes late to the next call */
     double jitter; /* of every call's links: slower by up to this part of themselves */
@@ -33,7 +33,7 @@ struct wires {
 void wires_make(struct wires *wires, int hosts, int ranks_per_host, struct rng *rng);
 void wires_free(struct wires *wires);
 
-/** One allreduce of so many bytes. `known`: the state for which it is planned. @return seconds */
+/** One allreduce of `bytes` bytes. `known`: the state for which it is planned. @return seconds */
 double wires_call(struct wires *wires, const char *algorithm, const struct strag_state *known,
                   size_t bytes);
 

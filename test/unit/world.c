@@ -192,9 +192,9 @@ bool world_run(struct world *world, struct rng *rng)
 {
     const struct call_options *options = &world->options;
     const unsigned n = (unsigned)world->n;
-    /* After so many steps without an event every rank has had its turn many times, all delays are
-     * over, and every reduction was asked often enough. */
-    const long patience = 200L * n * (options->polls + 2) + 4L * options->network.max_delay;
+    /* After this many steps without an event every rank has had its turn many times, all delays are
+     * done, and every reduction was asked often enough. */
+    const long wait_limit = 200L * n * (options->polls + 2) + 4L * options->network.max_delay;
     long quiet = 0;
     for (int running = world->n; running > 0;) {
         struct member *member = &world->members[rng_below(rng, n)];
@@ -209,7 +209,7 @@ bool world_run(struct world *world, struct rng *rng)
             if (member->status < 0)
                 strag_loopback_kill(world->network, member->rank);
         }
-        if (quiet > patience)
+        if (quiet > wait_limit)
             return false;
     }
     return true;

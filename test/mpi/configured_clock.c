@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * To be preloaded into strag-tune: a clock that does not run but when the program communicates, and
- * then by what it is told that this takes. So what --model measures is known beforehand.
+ * then by the configured time of that. So the result of --model is known beforehand.
  *
- *     TOLD_ALPHA      microseconds of a message, for each rank of MPI_COMM_WORLD that begins a
+ *     CLOCK_ALPHA      microseconds of a message, for each rank of MPI_COMM_WORLD that begins a
  *                     ping: 10,20,30
- *     TOLD_BANDWIDTH  Gbit/s of such a message, alike
- *     TOLD_OVERHEAD  microseconds that each end takes for a further message
- *     TOLD_LOCAL      microseconds, Gbit/s: of an allreduce of two ranks, without the reduction
- *     TOLD_REDUCTION  Gbit/s
+ *     CLOCK_BANDWIDTH  Gbit/s of such a message, likewise
+ *     CLOCK_OVERHEAD  microseconds that each end takes for a further message
+ *     CLOCK_LOCAL      microseconds, Gbit/s: of an allreduce of two ranks, without the reduction
+ *     CLOCK_REDUCTION  Gbit/s
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 static double now;
 
 /* Number `index` of a list, of which the last one stands for all that are not there. */
-static double told(const char *name, int index)
+static double configured(const char *name, int index)
 {
     const char *text = getenv(name);
     for (const char *comma; text && index > 0 && (comma = strchr(text, ',')); index--)
@@ -27,7 +27,7 @@ static double told(const char *name, int index)
 
 static double seconds_of(double bytes, const char *gbit_per_second, int index)
 {
-    return 8e-9 * bytes / told(gbit_per_second, index);
+    return 8e-9 * bytes / configured(gbit_per_second, index);
 }
 
 double MPI_Wtime(void)
@@ -45,14 +45,15 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MP
     int size;
     PMPI_Type_size(type, &size);
     if (size == 1)
-        now += 2 * (1e-6 * told("TOLD_ALPHA", rank) + seconds_of(count, "TOLD_BANDWIDTH", rank));
+        now += 2 * (1e-6 * configured("CLOCK_ALPHA", rank) +
+                    seconds_of(count, "CLOCK_BANDWIDTH", rank));
     return PMPI_Recv(buffer, count, type, source, tag, comm, status);
 }
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-    now += 2e-6 * told("TOLD_OVERHEAD", 0);
+    now += 2e-6 * configured("CLOCK_OVERHEAD", 0);
     return PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }
 
@@ -60,13 +61,13 @@ int MPI_Allreduce(const void *input, void *output, int count, MPI_Datatype type,
                   MPI_Comm comm)
 {
     const double bytes = (double)count * (double)sizeof(float);
-    now += 1e-6 * told("TOLD_LOCAL", 0) + seconds_of(bytes, "TOLD_LOCAL", 1) +
-           seconds_of(bytes, "TOLD_REDUCTION", 0);
+    now += 1e-6 * configured("CLOCK_LOCAL", 0) + seconds_of(bytes, "CLOCK_LOCAL", 1) +
+           seconds_of(bytes, "CLOCK_REDUCTION", 0);
     return PMPI_Allreduce(input, output, count, type, op, comm);
 }
 
 int MPI_Reduce_local(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op)
 {
-    now += seconds_of((double)count * (double)sizeof(float), "TOLD_REDUCTION", 0);
+    now += seconds_of((double)count * (double)sizeof(float), "CLOCK_REDUCTION", 0);
     return PMPI_Reduce_local(input, output, count, type, op);
 }

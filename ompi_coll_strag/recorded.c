@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "noted.h"
+#include "recorded.h"
 
 #include "allreduce.h"
 #include "nonblocking.h"
 #include "persistent.h"
 
-/* Until the choice says otherwise: nothing but the length of a vector is looked at before. */
+/* Until the choice says otherwise: nothing but the length of a vector is examined before. */
 static int outcome_before(const struct coll_strag_ledger *ledger)
 {
     const struct coll_strag_choice choice = {
@@ -30,9 +30,9 @@ static struct coll_strag_ledger *begin(mca_coll_base_module_t *base)
     return ledger;
 }
 
-int coll_strag_noted_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
-                               ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
-                               mca_coll_base_module_t *base)
+int coll_strag_recorded_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
+                                  ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
+                                  mca_coll_base_module_t *base)
 {
     const struct coll_strag_previous *previous = &((struct coll_strag_module *)base)->previous;
     struct strag_stay stay = {.begin = coll_strag_seconds()};
@@ -52,31 +52,31 @@ int coll_strag_noted_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t 
     return code;
 }
 
-int coll_strag_noted_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
-                                ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
-                                ompi_request_t **request, mca_coll_base_module_t *base)
+int coll_strag_recorded_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
+                                   ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
+                                   ompi_request_t **request, mca_coll_base_module_t *base)
 {
     const struct coll_strag_previous *previous = &((struct coll_strag_module *)base)->previous;
     struct coll_strag_ledger *ledger = ((struct coll_strag_module *)base)->ledger;
     const size_t bytes = bytes_of(count, dtype);
-    const bool noted = !coll_strag_is_for_new_communicator(bytes, op);
-    if (noted)
+    const bool recorded = !coll_strag_is_for_new_communicator(bytes, op);
+    if (recorded)
         (void)begin(base);
     const int code = ledger->declined
                          ? previous->iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
                                                 previous->iallreduce_module)
                          : coll_strag_iallreduce(sbuf, rbuf, count, dtype, op, comm, request, base);
-    if (noted)
+    if (recorded)
         coll_strag_ledger_note(ledger, STRAG_LEDGER_NONBLOCKING, ledger->outcome, bytes, NULL);
     return code;
 }
 
-/* Starts of strag's own requests are noted where they are (persistent.c); those of others are not
- * seen, and MPI_Allreduce_init stands for them. */
-int coll_strag_noted_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t count,
-                                    ompi_datatype_t *dtype, ompi_op_t *op,
-                                    ompi_communicator_t *comm, struct ompi_info_t *info,
-                                    ompi_request_t **request, mca_coll_base_module_t *base)
+/* Starts of requests that strag handles are recorded where they are (persistent.c); those of others
+ * are not seen, and MPI_Allreduce_init stands for them. */
+int coll_strag_recorded_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t count,
+                                       ompi_datatype_t *dtype, ompi_op_t *op,
+                                       ompi_communicator_t *comm, struct ompi_info_t *info,
+                                       ompi_request_t **request, mca_coll_base_module_t *base)
 {
     const struct coll_strag_previous *previous = &((struct coll_strag_module *)base)->previous;
     struct coll_strag_ledger *ledger = begin(base);
@@ -91,5 +91,6 @@ int coll_strag_noted_allreduce_init(const void *sbuf, void *rbuf, coll_strag_cou
     return code;
 }
 
-const struct coll_strag_ways coll_strag_noted_ways = {
-    coll_strag_noted_allreduce, coll_strag_noted_iallreduce, coll_strag_noted_allreduce_init};
+const struct coll_strag_ways coll_strag_recorded_ways = {coll_strag_recorded_allreduce,
+                                                         coll_strag_recorded_iallreduce,
+                                                         coll_strag_recorded_allreduce_init};

@@ -3,17 +3,17 @@
  * Ranks that share processors: what a call of `direct` takes, and with how many blocks the least.
  *
  * All is work, which the processors share, but for what one rank does while others can only wait.
- * With n ranks, p processors, m blocks and so many ranks that sum up, a vector of V bytes:
+ * With n ranks, p processors, and a vector of V bytes in m blocks, each summed up by one rank:
  *
  *     changes of processes     each rank waits twice; the same for any m, so left out
  *     copies into slots, out   n V each; the same for any m, so left out
  *     messages                 2 m (n-1), on p processors
  *     sums                     n V bytes are read, on the processors of m ranks, p at most
- *     stalls                   a message of V/m bytes that is longer than what may be under way
+ *     stalls                   a message of V/m bytes that is longer than what may be in flight
  *                              has to be taken piece by piece: for each further piece its sender
- *                              gets a turn, when all others on its processor had theirs; in
- *                              proportion, for with whole pieces a vector that is a little longer
- *                              would have now more, now fewer blocks
+ *                              gets a turn after all others on its processor have had theirs.
+ *                              Counted in proportion: with whole pieces the number of blocks
+ *                              would go up and down as vectors get longer
  *
  * So short vectors go to one rank, which costs the fewest messages. From some 64 KiB on two ranks
  * sum up faster than one. And blocks do not get longer than a message may be, until every rank has
@@ -26,8 +26,8 @@
  * No single copy from process to process (CMA) would save bytes here: a rank's vector is copied
  * once for all that sum it up, and a sum once for all that read it.
  *
- * With many processors that is not the best for short vectors: whoever sums up takes n-1 messages
- * and sends as many, one after the other, while most processors have nothing to do. Exchanges
+ * With many processors that is not the best for short vectors: the rank that sums up takes n-1
+ * messages and sends as many, one after the other, while most processors are idle. Exchanges
  * between pairs of ranks are more messages, but on all processors at once, and on a rank's way to
  * the sum there are but log2(n) rounds. In each of them the ranks of a processor have their turns.
  * By these numbers, for 8 bytes (microseconds):
@@ -41,7 +41,7 @@
  * Up to three ranks on a processor a sender is hardly ever away for long, and one block is as good
  * as more at all sizes (3 to 6 ranks on 2 processors, 16 KiB to 8 MiB).
  */
-#include "model/crowd.h"
+#include "model/oversubscribed.h"
 
 #include <math.h>
 
@@ -54,31 +54,32 @@ static const double clearly = 2.0 / 3; /* of the time: better by more than may b
 
 enum {
     FEW = 3,                  /* ranks on a processor */
-    MESSAGE_MOST = 128 << 10, /* bytes under way to one rank: half of its 8 slots of 32 KiB */
+    MESSAGE_MOST = 128 << 10, /* bytes in flight to one rank: half of its 8 slots of 32 KiB */
     LOOKS_PER_DOUBLING = 4,   /* sizes in a table */
     SHORTEST_LOOK = 1024,     /* bytes */
     /* up to 1 TiB, or 1 GiB of 32-bit addresses */
     LOOKS = (sizeof(size_t) > 4 ? 30 : 20) * LOOKS_PER_DOUBLING
 };
 
-static double seconds(const struct strag_crowd *crowd, double bytes, int blocks)
+static double seconds(const struct strag_oversubscribed *oversubscribed, double bytes, int blocks)
 {
-    const double n = crowd->n, p = crowd->processors, m = blocks;
-    const double half = (double)crowd->window / 2; /* another message is under way, too */
+    const double n = oversubscribed->n, p = oversubscribed->processors, m = blocks;
+    const double half = (double)oversubscribed->window / 2; /* another message is in flight, too */
     const double piece = half < MESSAGE_MOST ? half : MESSAGE_MOST;
     const double messages = m * (n - 1), further = bytes / m / piece - 1;
     return 2 * messages / p * seconds_per_message + n * bytes / bytes_per_second / fmin(m, p) +
            messages * fmax(further, 0) * n / p * seconds_per_turn;
 }
 
-int strag_crowd_blocks(const struct strag_crowd *crowd, size_t bytes)
+int strag_oversubscribed_blocks(const struct strag_oversubscribed *oversubscribed, size_t bytes)
 {
     int best = 1;
-    if (crowd->n <= FEW * crowd->processors)
+    if (oversubscribed->n <= FEW * oversubscribed->processors)
         return 1;
-    for (int m = 2; m / 2 < crowd->n; m *= 2) {
-        const int blocks = m < crowd->n ? m : crowd->n;
-        if (seconds(crowd, (double)bytes, blocks) < seconds(crowd, (double)bytes, best))
+    for (int m = 2; m / 2 < oversubscribed->n; m *= 2) {
+        const int blocks = m < oversubscribed->n ? m : oversubscribed->n;
+        if (seconds(oversubscribed, (double)bytes, blocks) <
+            seconds(oversubscribed, (double)bytes, best))
             best = blocks;
     }
     return best;
@@ -86,19 +87,20 @@ int strag_crowd_blocks(const struct strag_crowd *crowd, size_t bytes)
 
 /* With as many blocks as are best, and with the copies; but not less than whoever sums up a block
  * needs for its messages. */
-static double seconds_direct(const struct strag_crowd *crowd, double bytes)
+static double seconds_direct(const struct strag_oversubscribed *oversubscribed, double bytes)
 {
-    const double n = crowd->n, p = crowd->processors;
-    const int blocks = strag_crowd_blocks(crowd, (size_t)bytes);
+    const double n = oversubscribed->n, p = oversubscribed->processors;
+    const int blocks = strag_oversubscribed_blocks(oversubscribed, (size_t)bytes);
     const double alone =
         (n - 1) * seconds_per_message + n * bytes / bytes_per_second / fmin(blocks, p);
-    return fmax(seconds(crowd, bytes, blocks), alone) + 2 * n * bytes / bytes_per_second / p;
+    return fmax(seconds(oversubscribed, bytes, blocks), alone) +
+           2 * n * bytes / bytes_per_second / p;
 }
 
 /* Recursive doubling; ranks beyond a power of two give their values to others first. */
-static double seconds_of_exchanges(const struct strag_crowd *crowd, double bytes)
+static double seconds_of_exchanges(const struct strag_oversubscribed *oversubscribed, double bytes)
 {
-    const int n = crowd->n, p = crowd->processors;
+    const int n = oversubscribed->n, p = oversubscribed->processors;
     int power = 1, rounds = 0;
     for (; 2 * power <= n; power *= 2)
         rounds++;
@@ -115,12 +117,13 @@ static size_t size_of(int look)
     return (size_t)(SHORTEST_LOOK * exp2((double)look / LOOKS_PER_DOUBLING));
 }
 
-size_t strag_crowd_exchanges_below(const struct strag_crowd *crowd)
+size_t strag_oversubscribed_exchanges_below(const struct strag_oversubscribed *oversubscribed)
 {
     size_t below = 0;
-    for (int look = 0; crowd->processors > 2 && look <= LOOKS; look++) {
+    for (int look = 0; oversubscribed->processors > 2 && look <= LOOKS; look++) {
         const double bytes = (double)below;
-        if (seconds_of_exchanges(crowd, bytes) > clearly * seconds_direct(crowd, bytes))
+        if (seconds_of_exchanges(oversubscribed, bytes) >
+            clearly * seconds_direct(oversubscribed, bytes))
             break;
         below = size_of(look);
     }
@@ -140,20 +143,21 @@ static void add(struct strag_table *table, size_t from, const struct strag_algor
     *last = (struct strag_entry){from, algorithm, blocks};
 }
 
-void strag_crowd_table(const struct strag_crowd *crowd, const struct strag_algorithm *algorithm,
-                       size_t from, const struct strag_table *modelled, struct strag_table *table)
+void strag_oversubscribed_table(const struct strag_oversubscribed *oversubscribed,
+                                const struct strag_algorithm *algorithm, size_t from,
+                                const struct strag_table *modelled, struct strag_table *table)
 {
-    const size_t below = modelled ? strag_crowd_exchanges_below(crowd) : 0;
+    const size_t below = modelled ? strag_oversubscribed_exchanges_below(oversubscribed) : 0;
     *table = (struct strag_table){.entries = 1};
     for (int e = 0; below > 0 && e < modelled->entries && modelled->entry[e].from < below; e++)
         add(table, modelled->entry[e].from, modelled->entry[e].algorithm,
             modelled->entry[e].blocks);
     if (below > from)
         from = below;
-    add(table, from, algorithm, strag_crowd_blocks(crowd, from));
+    add(table, from, algorithm, strag_oversubscribed_blocks(oversubscribed, from));
     for (int look = 0; look <= LOOKS; look++) {
         const size_t bytes = size_of(look);
         if (bytes > from)
-            add(table, bytes, algorithm, strag_crowd_blocks(crowd, bytes));
+            add(table, bytes, algorithm, strag_oversubscribed_blocks(oversubscribed, bytes));
     }
 }

@@ -2,14 +2,14 @@
 /*
  * Ranks that share processors: how many sum up, for any number of ranks, processors and size.
  */
-#include "model/crowd.h"
+#include "model/oversubscribed.h"
 
 #include "support.h"
 
 /* The longest vectors that are tried: 1 TiB, or 1 GiB of 32-bit addresses. */
 #define SIZE_ALL ((size_t)1 << (sizeof(size_t) > 4 ? 40 : 30))
 
-static const struct strag_crowd sixty_four = {64, 2, 256 << 10};
+static const struct strag_oversubscribed sixty_four = {64, 2, 256 << 10};
 
 static void few_blocks_for_short_vectors_and_more_for_long_ones(void **state)
 {
@@ -20,16 +20,16 @@ static void few_blocks_for_short_vectors_and_more_for_long_ones(void **state)
     } known[] = {{8, 1},         {32 << 10, 1}, {64 << 10, 2}, {256 << 10, 2},
                  {512 << 10, 4}, {1 << 20, 8},  {4 << 20, 32}, {64 << 20, 64}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        assert_int_equal(strag_crowd_blocks(&sixty_four, known[i].bytes), known[i].blocks);
+        assert_int_equal(strag_oversubscribed_blocks(&sixty_four, known[i].bytes), known[i].blocks);
 }
 
 static void one_block_where_few_share_a_processor(void **state)
 {
     (void)state;
     for (int processors = 1; processors <= 64; processors++) {
-        const struct strag_crowd crowd = {3 * processors, processors, 2 << 20};
+        const struct strag_oversubscribed oversubscribed = {3 * processors, processors, 2 << 20};
         for (size_t bytes = 1; bytes <= SIZE_ALL; bytes *= 2)
-            assert_int_equal(strag_crowd_blocks(&crowd, bytes), 1);
+            assert_int_equal(strag_oversubscribed_blocks(&oversubscribed, bytes), 1);
     }
 }
 
@@ -40,10 +40,10 @@ static void messages_fit_what_may_be_under_way(void **state)
     (void)state;
     for (int n = 7; n <= 1024; n += n < 64 ? 1 : n / 5) {
         for (size_t window = 16 << 10; window <= 4 << 20; window *= 2) {
-            const struct strag_crowd crowd = {n, 2, window};
+            const struct strag_oversubscribed oversubscribed = {n, 2, window};
             int before = 1;
             for (size_t bytes = 16; bytes <= SIZE_ALL; bytes += bytes / 16) {
-                const int blocks = strag_crowd_blocks(&crowd, bytes);
+                const int blocks = strag_oversubscribed_blocks(&oversubscribed, bytes);
                 assert_in_range(blocks, before, n);
                 if (bytes >= 1 << 20 && blocks < n)
                     assert_in_range(bytes / (size_t)blocks, 1, window);
@@ -60,15 +60,15 @@ static void blocks_grow_with_the_processors(void **state)
     (void)state;
     int before = 1;
     for (int processors = 1; processors <= 32; processors *= 2) {
-        const struct strag_crowd crowd = {128, processors, 192 << 10};
-        const int blocks = strag_crowd_blocks(&crowd, 64 << 10);
+        const struct strag_oversubscribed oversubscribed = {128, processors, 192 << 10};
+        const int blocks = strag_oversubscribed_blocks(&oversubscribed, 64 << 10);
         assert_in_range(blocks, before, 128);
         before = blocks;
     }
     assert_in_range(before, 4, 64);
 }
 
-/* With one and two processors, where it was measured, nowhere; with more than that where one rank's
+/* With one and two processors, as measured, nowhere; with more than that where one rank's
  * messages take much longer than a few rounds do. */
 static void many_processors_exchange_short_vectors(void **state)
 {
@@ -81,32 +81,34 @@ static void many_processors_exchange_short_vectors(void **state)
                  {33, 32, SIZE_ALL}, {96, 64, SIZE_ALL}, {1024, 128, 155871}};
     for (int n = 2; n <= 256; n++) {
         for (int processors = 1; processors <= 2; processors++) {
-            const struct strag_crowd crowd = {n, processors, 256 << 10};
-            assert_int_equal(strag_crowd_exchanges_below(&crowd), 0);
+            const struct strag_oversubscribed oversubscribed = {n, processors, 256 << 10};
+            assert_int_equal(strag_oversubscribed_exchanges_below(&oversubscribed), 0);
         }
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const struct strag_crowd crowd = {known[i].n, known[i].processors, 256 << 10};
-        assert_int_equal(strag_crowd_exchanges_below(&crowd), known[i].below);
+        const struct strag_oversubscribed oversubscribed = {known[i].n, known[i].processors,
+                                                            256 << 10};
+        assert_int_equal(strag_oversubscribed_exchanges_below(&oversubscribed), known[i].below);
     }
 }
 
 static void the_models_table_below_and_direct_above(void **state)
 {
     (void)state;
-    static const struct strag_crowd crowd = {16, 8, 256 << 10}; /* up to 6888 bytes */
+    static const struct strag_oversubscribed oversubscribed = {16, 8,
+                                                               256 << 10}; /* up to 6888 bytes */
     const struct strag_algorithm *direct = strag_algorithm_fewest_switches();
     const struct strag_algorithm *ring = support_algorithm("ring");
     const struct strag_table modelled = {3, {{0, NULL, 0}, {100, ring, 0}, {9000, NULL, 0}}};
     struct strag_table table;
-    strag_crowd_table(&crowd, direct, 100, &modelled, &table);
+    strag_oversubscribed_table(&oversubscribed, direct, 100, &modelled, &table);
     assert_int_equal(table.entries, 3);
     assert_null(strag_table_find(&table, 99));
     assert_ptr_equal(strag_table_find(&table, 100), ring);
     assert_ptr_equal(strag_table_find(&table, 6887), ring);
     assert_ptr_equal(strag_table_find(&table, 6888), direct);
     assert_ptr_equal(strag_table_find(&table, SIZE_ALL), direct);
-    strag_crowd_table(&sixty_four, direct, 100, &modelled, &table); /* 2 processors */
+    strag_oversubscribed_table(&sixty_four, direct, 100, &modelled, &table); /* 2 processors */
     assert_ptr_equal(strag_table_find(&table, 100), direct);
 }
 
@@ -117,13 +119,13 @@ static void table_has_the_same(void **state)
     static const size_t froms[] = {0, 1, 5000, 1 << 20, SIZE_ALL};
     for (size_t f = 0; f < sizeof froms / sizeof *froms; f++) {
         struct strag_table table;
-        strag_crowd_table(&sixty_four, algorithm, froms[f], NULL, &table);
+        strag_oversubscribed_table(&sixty_four, algorithm, froms[f], NULL, &table);
         assert_in_range(table.entries, 1, STRAG_TABLE_MAX);
         for (size_t bytes = 1; bytes <= SIZE_ALL; bytes *= 2) {
             const struct strag_entry *entry = strag_table_entry(&table, bytes);
             assert_ptr_equal(entry->algorithm, bytes < froms[f] ? NULL : algorithm);
             if (entry->algorithm)
-                assert_int_equal(entry->blocks, strag_crowd_blocks(&sixty_four, bytes));
+                assert_int_equal(entry->blocks, strag_oversubscribed_blocks(&sixty_four, bytes));
         }
         for (int e = 1; e < table.entries; e++)
             assert_true(table.entry[e].from > table.entry[e - 1].from);
