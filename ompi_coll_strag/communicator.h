@@ -54,7 +54,9 @@ struct coll_strag_module {
 
     struct coll_strag_fingerprint first; /* rank 0's */
 
-    /* Vectors of fewer bytes are delegated before anything else, until so many calls have been. */
+    /* Before setup so many calls are delegated, of any length. Vectors of fewer bytes are before
+     * anything else, until so many calls have been. */
+    unsigned long long first_calls;
     size_t delegate_below;
     unsigned long long delegate_limit;
 

@@ -189,7 +189,6 @@ static int component_close(void)
     coll_strag_ucp_close();
     coll_strag_heritage_close();
     coll_strag_given_close();
-    coll_strag_parts_close();
     coll_strag_table_cache_free();
     coll_strag_winners_free();
     coll_strag_shared_memory_close();

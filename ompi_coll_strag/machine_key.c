@@ -34,9 +34,6 @@ bool coll_strag_machine_key_make(const struct coll_strag_table_inputs *inputs,
                                  struct coll_strag_machine_key *key)
 {
     memset(key, 0, sizeof *key);
-    key->borrowed = inputs->packed != NULL;
-    key->topology = inputs->packed;
-    key->bytes = inputs->packed_bytes;
     key->machine.n = ompi_comm_size(inputs->comm);
     key->machine.ports = decision->ports;
     key->machine.reproducible = decision->reproducible;
@@ -46,34 +43,17 @@ bool coll_strag_machine_key_make(const struct coll_strag_table_inputs *inputs,
     key->machine.transport = inputs->transport;
     key->machine.window = inputs->crowd.window;
     copy_state(&decision->state, &key->machine.state);
-    void *packed = NULL;
-    if (inputs->topology && !key->borrowed &&
-        strag_topology_pack(inputs->topology, &packed, &key->bytes, NULL) != STRAG_OK)
+    if (inputs->topology &&
+        strag_topology_pack(inputs->topology, &key->topology, &key->bytes, NULL) != STRAG_OK)
         return false;
-    if (packed)
-        key->topology = packed;
     key->hash = strag_hash(STRAG_HASH_START, &key->machine, bytes_of(&key->machine));
     key->hash = strag_hash(key->hash, key->topology, key->bytes);
     return true;
 }
 
-bool coll_strag_machine_key_own(struct coll_strag_machine_key *key)
-{
-    if (!key->borrowed)
-        return true;
-    void *copy = malloc(key->bytes);
-    if (!copy)
-        return false;
-    memcpy(copy, key->topology, key->bytes);
-    key->topology = copy;
-    key->borrowed = false;
-    return true;
-}
-
 void coll_strag_machine_key_free(struct coll_strag_machine_key *key)
 {
-    if (!key->borrowed)
-        free((void *)(uintptr_t)key->topology);
+    free(key->topology);
     key->topology = NULL;
 }
 

@@ -12,9 +12,8 @@ struct coll_strag_machine_key {
         uint64_t window; /* as in struct strag_crowd, and processors, too */
         struct strag_state_record state;
     } machine;
-    const void *topology; /* packed; NULL: none */
+    void *topology; /* packed; owned; NULL: none */
     size_t bytes;
-    bool borrowed; /* from the inputs; else it is owned */
     uint64_t hash;
 };
 
@@ -23,9 +22,6 @@ struct coll_strag_machine_key {
 bool coll_strag_machine_key_make(const struct coll_strag_table_inputs *inputs,
                                  const struct coll_strag_decision *decision,
                                  struct coll_strag_machine_key *key);
-
-/** Before it is kept for longer than the inputs. @return false: out of memory */
-bool coll_strag_machine_key_own(struct coll_strag_machine_key *key);
 
 void coll_strag_machine_key_free(struct coll_strag_machine_key *key);
 

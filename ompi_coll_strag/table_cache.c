@@ -67,7 +67,7 @@ static bool find(const struct coll_strag_machine_key *key, const struct strag_mo
 static void add(struct coll_strag_machine_key *key, const struct strag_model *model,
                 const struct coll_strag_decision *decision)
 {
-    struct entry *entry = coll_strag_machine_key_own(key) ? malloc(sizeof *entry) : NULL;
+    struct entry *entry = malloc(sizeof *entry);
     if (!entry) {
         coll_strag_machine_key_free(key);
         return;

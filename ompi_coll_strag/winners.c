@@ -46,10 +46,6 @@ void coll_strag_winners_keep(const struct coll_strag_table_inputs *inputs,
         return;
     }
     made->findings = *strag_experiments_findings(experiments);
-    if (!coll_strag_machine_key_own(&made->key)) {
-        free_entry(made);
-        return;
-    }
     pthread_mutex_lock(&kept.lock);
     struct entry *entry = find(&made->key);
     if (entry) {

@@ -178,8 +178,6 @@ const struct strag_variable strag_variables[STRAG_VARIABLES] = {
     [STRAG_COUNT_SETUPS_DERIVED] = {STRAG_PREFIX "setups_derived",
                                     "communicators that were set up from what "
                                     "another one's ranks had told"},
-    [STRAG_COUNT_SETUPS_INHERITED] = {STRAG_PREFIX "setups_inherited",
-                                      "dups that were set up as their parents are"},
     [STRAG_SAY_LATE_RANK] = {STRAG_PREFIX "late_rank",
                              "The rank of the communicator that is late now; -1: none"},
     [STRAG_SAY_LATE_DELAY] = {STRAG_PREFIX "late_delay", "Seconds that it is late by; 0: none is"},
@@ -227,7 +225,6 @@ const struct strag_verbose_line strag_verbose_lines[] = {
     {1, "no shared memory: WHY", "Which rank cannot share memory, and what it lacks"},
     {1, "transport: CARRIER", "What messages between hosts go over: pml or ucp"},
     {1, "not used: WHY", "Why this communicator stays with the previous component"},
-    {1, "set up as its parent", "A dup: nothing had to be found out"},
     {1, "set up from what is known of its ranks",
      "Another communicator's ranks have said where they are"},
     {1, "FILE: ALGORITHM is proved, N operations of N ranks",
