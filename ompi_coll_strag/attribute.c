@@ -15,23 +15,6 @@ static struct {
 
 /* ---- What Open MPI calls ---- */
 
-static int copied(MPI_Comm comm, int key, void *extra, void *value, void *copy,
-                  int *flag COLL_STRAG_COPY_ARGUMENT)
-{
-    const struct coll_strag_attribute *attribute = coll_strag_attribute_get(comm, key);
-    (void)extra;
-    (void)value;
-    *flag = attribute->heritage && coll_strag_heritage_is_for_dups(attribute->heritage);
-    if (!*flag)
-        return MPI_SUCCESS;
-    struct coll_strag_attribute *other = calloc(1, sizeof *other);
-    if (NULL == other)
-        return MPI_ERR_NO_MEM; /* of MPI_Comm_dup: other ranks' dups have a heritage */
-    (void)coll_strag_attribute_give(other, attribute->heritage);
-    *(void **)copy = other;
-    return MPI_SUCCESS;
-}
-
 /* What ends here finds that there is no attribute any more, and begins nothing new. */
 static int deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
@@ -41,7 +24,6 @@ static int deleted(MPI_Comm comm, int key, void *value, void *extra)
     if (attribute->user)
         *attribute->user = NULL;
     coll_strag_teardown_run(comm == MPI_COMM_SELF ? NULL : comm);
-    (void)coll_strag_attribute_give(attribute, NULL);
     free(attribute);
     return MPI_SUCCESS;
 }
@@ -63,7 +45,7 @@ static int find_key(void)
 {
     pthread_mutex_lock(&state.lock);
     if (state.key == MPI_KEYVAL_INVALID)
-        state.key = coll_strag_attribute_key(copied, deleted);
+        state.key = coll_strag_attribute_key(deleted);
     const int key = state.key;
     if (key != MPI_KEYVAL_INVALID && !state.self && coll_strag_will_finalize()) {
         state.self = NULL != make(MPI_COMM_SELF, key);
@@ -76,13 +58,7 @@ static int find_key(void)
 void coll_strag_attribute_open(ompi_communicator_t *comm, struct coll_strag_attribute **user)
 {
     const int key = find_key();
-    struct coll_strag_attribute *attribute = NULL;
-    if (key != MPI_KEYVAL_INVALID)
-        attribute = coll_strag_attribute_get(comm, key);
-    if (attribute && !coll_strag_is_dup(comm)) /* that of other ranks */
-        (void)coll_strag_attribute_give(attribute, NULL);
-    if (key != MPI_KEYVAL_INVALID && !attribute)
-        attribute = make(comm, key);
+    struct coll_strag_attribute *attribute = key != MPI_KEYVAL_INVALID ? make(comm, key) : NULL;
     if (attribute)
         attribute->user = user;
     *user = attribute;
@@ -92,18 +68,6 @@ void coll_strag_attribute_leave(struct coll_strag_attribute *attribute)
 {
     if (attribute)
         attribute->user = NULL;
-}
-
-bool coll_strag_attribute_give(struct coll_strag_attribute *attribute,
-                               struct coll_strag_heritage *heritage)
-{
-    if (NULL == attribute)
-        return false;
-    if (heritage)
-        coll_strag_heritage_retain(heritage);
-    coll_strag_heritage_release(attribute->heritage);
-    attribute->heritage = heritage;
-    return true;
 }
 
 void coll_strag_attribute_close(void)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strag's attribute of a communicator. When Open MPI deletes it the communicator is being freed,
- * and what is still in flight is brought to its end (teardown.h). When Open MPI copies it a dup
- * gets the heritage of its parent (heritage.h). MPI_COMM_SELF has it, too: MPI_Finalize deletes
- * that before anything else.
+ * strag's attribute of a communicator, which its dups do not get. When Open MPI deletes it the
+ * communicator is being freed, and what is still in flight is brought to its end (teardown.h).
+ * MPI_COMM_SELF has it, too: MPI_Finalize deletes that before anything else.
  *
  * It is set when the communicator is made. After that strag neither sets nor deletes an attribute:
  * a program may call MPI_Allreduce in a callback of an attribute of its own, while Open MPI goes
@@ -13,15 +12,14 @@
 #ifndef COLL_STRAG_ATTRIBUTE_H
 #define COLL_STRAG_ATTRIBUTE_H
 
-#include "heritage.h"
+#include "compat/compat.h"
 
 struct coll_strag_attribute {
-    struct coll_strag_heritage *heritage; /* a reference: what dups get, if it is valid; or NULL */
-    struct coll_strag_attribute **user;   /* points to this one as long as it exists; or NULL */
+    struct coll_strag_attribute **user; /* points to this one as long as it exists; or NULL */
 };
 
 /**
- * A communicator is made: give it the attribute, unless it has a copy of its parent's.
+ * A communicator is made: give it the attribute.
  *
  * @param[out] user  the attribute; NULL if there is no memory for it. It becomes NULL when the
  * attribute is deleted, and must stay where it is until then, or until coll_strag_attribute_leave
@@ -30,11 +28,6 @@ void coll_strag_attribute_open(ompi_communicator_t *comm, struct coll_strag_attr
 
 /** `user` is gone from now on. @param attribute  NULL is allowed */
 void coll_strag_attribute_leave(struct coll_strag_attribute *attribute);
-
-/** Dups of the communicator are to have the heritage, once it is valid.
- * @return false: there is no attribute */
-bool coll_strag_attribute_give(struct coll_strag_attribute *attribute,
-                               struct coll_strag_heritage *heritage);
 
 /** The attributes' key is gone. */
 void coll_strag_attribute_close(void);

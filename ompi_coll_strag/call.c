@@ -323,13 +323,15 @@ static inline int look_up(struct coll_strag_call *call)
     return code;
 }
 
-/* Before setup: is the call left to the previous component whatever setup would say? A persistent
- * call does not count as one of the first ones, which are: it will be started often. */
-static bool is_too_short(const struct coll_strag_call *call)
+/* Before setup: is the call left to the previous component whatever setup would say? Persistent
+ * ones are not: they will be started often. @param[out] reason  if it is */
+static bool comes_too_early(const struct coll_strag_call *call, enum coll_strag_reason *reason)
 {
     const struct coll_strag_module *module = call->module;
-    return coll_strag_delegates_early(module, call->count * call->size) &&
-           call->kind != COLL_STRAG_PERSISTENT;
+    const bool is_short = coll_strag_delegates_early(module, call->count * call->size);
+    *reason = is_short ? (enum coll_strag_reason)module->decision.reason : COLL_STRAG_FIRST;
+    return module->setup == COLL_STRAG_SETUP_NOT_YET && call->kind != COLL_STRAG_PERSISTENT &&
+           (is_short || module->count.delegated < module->first_calls);
 }
 
 /* As look_up. Which calls are strag's is the same on all ranks (communicator.h), but not in every
@@ -357,11 +359,11 @@ static int look_up_nonblocking(struct coll_strag_call *call)
 
 static int choose(struct coll_strag_call *call)
 {
-    const struct coll_strag_module *module = call->module;
+    enum coll_strag_reason early;
     ptrdiff_t lb, extent;
     ompi_datatype_get_extent(call->dtype, &lb, &extent);
-    if (module->setup == COLL_STRAG_SETUP_NOT_YET && is_too_short(call))
-        call->choice.reason = (enum coll_strag_reason)module->decision.reason;
+    if (comes_too_early(call, &early))
+        call->choice.reason = early;
     else if (call->count * call->size == 0)
         call->choice.reason = COLL_STRAG_NO_BYTES;
     else if (!ompi_op_is_commute(call->op))

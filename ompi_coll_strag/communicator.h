@@ -54,8 +54,9 @@ struct coll_strag_module {
 
     struct coll_strag_fingerprint first; /* rank 0's */
 
-    /* Vectors of fewer bytes are delegated before anything else, until this many calls have been
-     * made. */
+    /* Before setup this many calls are delegated, of any length. Vectors of fewer bytes are
+     * delegated before anything else, until this many calls have been made. */
+    unsigned long long first_calls;
     size_t delegate_below;
     unsigned long long delegate_limit;
 

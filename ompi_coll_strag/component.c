@@ -188,7 +188,6 @@ static int component_close(void)
     coll_strag_ucp_close();
     coll_strag_heritage_close();
     coll_strag_given_close();
-    coll_strag_parts_close();
     coll_strag_store_free();
     coll_strag_shared_memory_close();
     coll_strag_spaces_free();

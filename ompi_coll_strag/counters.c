@@ -20,7 +20,6 @@ static void add(struct coll_strag_count *total, const struct coll_strag_count *c
     total->persistent += count->persistent;
     total->asked += count->asked;
     total->derived += count->derived;
-    total->inherited += count->inherited;
 }
 
 void coll_strag_count_begin(struct coll_strag_count *count)
@@ -60,7 +59,6 @@ static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *o
         [STRAG_COUNT_PERSISTENT] = total.persistent,
         [STRAG_COUNT_SETUPS_ASKED] = total.asked,
         [STRAG_COUNT_SETUPS_DERIVED] = total.derived,
-        [STRAG_COUNT_SETUPS_INHERITED] = total.inherited,
     };
     *(unsigned long long *)value = totals[(uintptr_t)pvar->ctx];
     return OPAL_SUCCESS;

@@ -7,13 +7,13 @@
 
 /* A communicator's, counted without atomics by the thread that is in the call. */
 struct coll_strag_count {
-    unsigned long long calls;                     /* that strag has run */
-    unsigned long long delegated;                 /* that it has handed to the previous component */
-    unsigned long long nonblocking, persistent;   /* MPI_Iallreduce, starts of MPI_Allreduce_init's
-                                                     requests that strag has run; not in `calls` */
-    unsigned long long asked, derived, inherited; /* setups: from scratch, from another
-                                                     communicator's, a dup's from its parent's */
-    struct coll_strag_count *next, **link;        /* in the process's list */
+    unsigned long long calls;                   /* that strag has run */
+    unsigned long long delegated;               /* that it has handed to the previous component */
+    unsigned long long nonblocking, persistent; /* MPI_Iallreduce, starts of MPI_Allreduce_init's
+                                                   requests that strag has run; not in `calls` */
+    unsigned long long asked, derived;          /* setups: by asking everybody, and from another
+                                                   communicator's */
+    struct coll_strag_count *next, **link;      /* in the process's list */
 };
 
 /** Begin to count at 0. */

@@ -35,6 +35,7 @@ enum coll_strag_reason {
     COLL_STRAG_NO_ROOM,    /* a rank cannot have one more persistent request */
     COLL_STRAG_GIVEN,      /* or why an algorithm runs: a plan from a file (given.h) */
     COLL_STRAG_DECLINED,   /* strag does not run this communicator's calls */
+    COLL_STRAG_FIRST,      /* one of the first calls, which go by before setup (setup.c) */
     COLL_STRAG_REASONS
 };
 
@@ -51,9 +52,8 @@ struct coll_strag_hosts {
     int32_t transport;       /* enum coll_strag_transport_kind: the configured one */
     int32_t shared_memory;   /* enum coll_strag_shared_memory */
     int32_t unless_ucp;      /* shared memory only where UCX cannot be used */
-    int32_t keyed;           /* rank 0 has info keys of strag */
     int32_t ping;            /* the rank that rank 0 exchanges messages with; 0: none */
-    uint64_t id;             /* a random number; 0: none */
+    uint64_t id;             /* a random number, not 0 */
 };
 
 /* What the roll call agrees upon, in addition to who is there. */
@@ -69,12 +69,13 @@ struct coll_strag_presence {
     int32_t varies;  /* has other parameters than rank 0 */
 };
 
-/* What one rank says in a roll call where all are heard one by one. */
+/* What one rank says in a roll call. */
 struct coll_strag_entry {
     struct coll_strag_presence presence;
     uint64_t origin; /* of its offer, as what follows */
     int64_t pinned;
-    struct strag_shm_info info; /* with an origin that shares memory: its place there */
+    struct strag_shm_info info; /* with an origin that shares memory: its place there; the note: it
+                                   has none */
 };
 
 /* Are calls watched, so that stragglers are found? */

@@ -135,6 +135,7 @@ static const char *const reasons[COLL_STRAG_REASONS] = {
     [COLL_STRAG_NO_ROOM] = "a rank has no room, or no tag, for one more persistent request",
     [COLL_STRAG_GIVEN] = "a plan from a file",
     [COLL_STRAG_DECLINED] = "strag is not used here",
+    [COLL_STRAG_FIRST] = "one of the communicator's first calls",
 };
 
 static void add_reason(struct line *line, const struct coll_strag_decision *decision,

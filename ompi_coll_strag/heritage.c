@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "heritage.h"
 
-#include "compat/failures.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct {
     pthread_mutex_t lock;              /* of all that follows, and of all counts of references */
-    struct coll_strag_heritage *first; /* those that are valid and have an id; not references */
+    struct coll_strag_heritage *first; /* those that are published and have an id; not references
+                                        */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- References ---- */
@@ -51,36 +50,12 @@ int coll_strag_heritage_topology(const struct coll_strag_heritage *heritage,
     return status;
 }
 
-/* And who is on this host. */
-static void free_topology(struct coll_strag_heritage *heritage)
+void coll_strag_heritage_forget_origin(struct coll_strag_heritage *heritage)
 {
-    if (heritage->part) {
-        coll_strag_part_release(heritage->part);
-        return;
-    }
     strag_topology_free(heritage->topology);
     free(heritage->packed);
     free(heritage->lane_of);
-}
-
-void coll_strag_heritage_take_part(struct coll_strag_heritage *heritage,
-                                   struct coll_strag_part *part)
-{
-    heritage->part = part;
-    heritage->topology = part->topology;
-    heritage->numbered_as_origin = part->as_origin;
-    if (!part->as_origin && !part->topology) {
-        heritage->packed = part->packed;
-        heritage->packed_bytes = part->packed_bytes;
-    }
-    heritage->lane_of = part->lane_of;
-}
-
-void coll_strag_heritage_drop_part(struct coll_strag_heritage *heritage)
-{
-    free_topology(heritage);
     coll_strag_heritage_release(heritage->origin);
-    heritage->part = NULL;
     heritage->origin = NULL;
     heritage->topology = NULL;
     heritage->packed = NULL;
@@ -112,9 +87,9 @@ void coll_strag_heritage_release(struct coll_strag_heritage *heritage)
         strag_plan_store_release(heritage->plans);
         strag_shm_hold_free(heritage->hold);
         free(heritage->given);
-        free_topology(heritage);
-        if (heritage->id)
-            coll_strag_parts_forget(heritage->id);
+        strag_topology_free(heritage->topology);
+        free(heritage->packed);
+        free(heritage->lane_of);
         strag_compact_free(&heritage->vpids);
         free(heritage->jobids);
         free(heritage);
@@ -124,30 +99,14 @@ void coll_strag_heritage_release(struct coll_strag_heritage *heritage)
 
 void coll_strag_heritage_publish(struct coll_strag_heritage *heritage)
 {
+    if (!heritage->id)
+        return;
     pthread_mutex_lock(&state.lock);
-    const bool already = heritage->valid;
-    heritage->valid = true;
-    if (heritage->id && !already) {
-        heritage->next = NULL;
-        struct coll_strag_heritage **link = &state.first;
-        while (*link) /* the oldest one comes first: most ranks have that */
-            link = &(*link)->next;
-        *link = heritage;
-    }
+    struct coll_strag_heritage **link = &state.first;
+    while (*link) /* the oldest one comes first: most ranks have that */
+        link = &(*link)->next;
+    *link = heritage;
     pthread_mutex_unlock(&state.lock);
-}
-
-/* ---- Dups ---- */
-
-bool coll_strag_heritage_is_for_dups(const struct coll_strag_heritage *heritage)
-{
-    /* if the program repairs failures, one rank may have set the parent up, and another one not */
-    return heritage->valid && heritage->for_dups && !heritage->keyed && !coll_strag_repairs();
-}
-
-bool coll_strag_is_dup(const ompi_communicator_t *comm)
-{
-    return NULL != strstr(comm->c_name, " DUP FROM ");
 }
 
 /* Those of communicators that were never freed are not looked at any more. */
@@ -156,7 +115,7 @@ void coll_strag_heritage_close(void)
     state.first = NULL;
 }
 
-/* ---- Others ---- */
+/* ---- Who has which ranks ---- */
 
 static opal_process_name_t name_there(const struct coll_strag_heritage *heritage, int rank)
 {
@@ -234,14 +193,32 @@ static bool covers(const struct coll_strag_heritage *heritage, ompi_communicator
     return last >= 0;
 }
 
-struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm, int32_t *rank_of)
+static bool is_identity(const int32_t *rank_of, int n)
 {
+    int rank = 0;
+    while (rank < n && rank_of[rank] == rank)
+        rank++;
+    return rank == n;
+}
+
+struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm, int32_t *rank_of,
+                                                     bool *same)
+{
+    const int n = ompi_comm_size(comm);
+    struct coll_strag_heritage *found = NULL;
+    *same = false;
     pthread_mutex_lock(&state.lock);
-    struct coll_strag_heritage *heritage = state.first;
-    while (heritage && !covers(heritage, comm, rank_of))
-        heritage = heritage->next;
-    if (heritage)
-        heritage->refs++;
+    for (struct coll_strag_heritage *one = state.first; one && !*same; one = one->next) {
+        if ((found && one->n != n) || !covers(one, comm, rank_of))
+            continue;
+        *same = one->n == n && is_identity(rank_of, n);
+        if (!found || *same)
+            found = one;
+    }
+    if (found) {
+        found->refs++;
+        (void)covers(found, comm, rank_of); /* another one may have been examined after it */
+    }
     pthread_mutex_unlock(&state.lock);
-    return heritage;
+    return found;
 }

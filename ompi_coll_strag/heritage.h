@@ -3,41 +3,32 @@
  * What communicators of the same ranks, or of some of them, need not find out again: the topology,
  * what rank 0 decided, the arenas that are open, and this rank's plans. Made by a setup that ended
  * well on all ranks, and never changed after that, whatever the watch finds out later, but for
- * plans that are added. It lives as long as one of its communicators or of their dups.
+ * plans that are added. It lives as long as its communicator, or one that was derived from it.
  *
- * A dup gets it by an attribute (attribute.h) that MPI_Comm_dup and MPI_Comm_idup copy: on all
- * ranks or on none, since all are in the same call of the communicator's. (MPI_Comm_create_group,
- * which only the group's ranks call, copies it in some versions, too: that must not count.) Others
- * look for a communicator that has all their ranks; that another rank finds the same one must be
- * asked, by its number.
+ * A later communicator looks for one that has all its ranks, its origin. That another rank finds
+ * the same one must be asked, by its number.
  */
 #ifndef COLL_STRAG_HERITAGE_H
 #define COLL_STRAG_HERITAGE_H
 
 #include "decision.h"
 #include "given.h"
-#include "parts.h"
 
 #include "base/compact.h"
 #include "plan/plan_store.h"
 #include "run/shared_memory.h"
 
 struct coll_strag_heritage {
-    struct coll_strag_part *part; /* a reference; NULL: it was not derived. Else it owns topology,
-                                     packed and lane_of */
-    uint64_t id; /* the same on all ranks, and random; 0: its parts have their topologies from
-                    another one */
+    uint64_t id; /* the same on all ranks, and random; 0: none is derived from it */
     int n;
-    bool keyed;              /* rank 0 had info keys, which dups have not */
     bool shared;             /* ranks of a host share memory */
-    bool numbered_as_origin; /* its topology is the origin's */
+    bool numbered_as_origin; /* topology and lane_of are the origin's */
     bool in_order;           /* the others follow rank 0 in the same job; or else: vpids, jobids */
-    struct coll_strag_hosts hosts;
     struct coll_strag_decision decision;
     struct coll_strag_given *given;  /* plans from files; owned; NULL: none */
     struct strag_topology *topology; /* on rank 0; owned, as what follows */
     void *packed;                    /* on other ranks: the same, as bytes; both NULL: there is
-                                        none, or the ranks are numbered as in the origin, ... */
+                                        none, or the ranks are numbered as in the origin */
     size_t packed_bytes;
     uint8_t *lane_of;                   /* [rank]: enum coll_strag_lane */
     struct strag_shm_hold *hold;        /* NULL: nothing is shared, or the origin has it */
@@ -45,12 +36,9 @@ struct coll_strag_heritage {
     opal_process_name_t first;          /* rank 0's name, if it has an id */
     struct strag_compact vpids;         /* [rank] */
     uint32_t *jobids;                   /* [rank]; NULL: all have the first one's */
-    struct coll_strag_heritage *origin; /* that it was derived from, or NULL */
-
-    bool for_dups; /* all ranks know in the same call of the program that it is valid */
+    struct coll_strag_heritage *origin; /* that it was derived from: a reference; or NULL */
 
     /* this file's */
-    bool valid;
     int refs;
     struct coll_strag_heritage *next;
 };
@@ -64,13 +52,8 @@ struct coll_strag_heritage *coll_strag_heritage_retain(struct coll_strag_heritag
 /** The last one frees it. NULL is allowed. */
 void coll_strag_heritage_release(struct coll_strag_heritage *heritage);
 
-/** Before it is published: it is derived, and has nothing yet of what a part has.
- * @param part  the caller's reference, taken over */
-void coll_strag_heritage_take_part(struct coll_strag_heritage *heritage,
-                                   struct coll_strag_part *part);
-
 /** Before it is published: it has no origin, and nothing from it. */
-void coll_strag_heritage_drop_part(struct coll_strag_heritage *heritage);
+void coll_strag_heritage_forget_origin(struct coll_strag_heritage *heritage);
 
 /**
  * Its topology, for a while.
@@ -83,22 +66,20 @@ int coll_strag_heritage_topology(const struct coll_strag_heritage *heritage,
                                  const struct strag_topology **topology,
                                  struct strag_topology **unpacked);
 
-/** All ranks have it, and all that belongs to it: from now on others may use it. */
+/** All ranks have it, and all that belongs to it: from now on others may use it, if it has an id.
+ * Once at most. */
 void coll_strag_heritage_publish(struct coll_strag_heritage *heritage);
 
-/** When a communicator is made: is it a dup? Open MPI names it so; what it does not is none. */
-bool coll_strag_is_dup(const ompi_communicator_t *comm);
-
-/** Are dups to have it? The same on all ranks, if they ask in the call that makes the dup. */
-bool coll_strag_heritage_is_for_dups(const struct coll_strag_heritage *heritage);
-
 /**
- * One that has all ranks of a communicator.
+ * One that has all ranks of a communicator: the oldest that has them in the same order and no
+ * others; or else the oldest.
  *
  * @param[out] rank_of  [ranks of comm]: its rank there
+ * @param[out] same     it has the same ranks in the same order
  * @return the caller's reference; NULL: none on this rank. Other ranks may have another answer
  */
-struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm, int32_t *rank_of);
+struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm, int32_t *rank_of,
+                                                     bool *same);
 
 /** Note the names of a communicator's processes, before it is published.
  * @return false: out of memory */

@@ -42,7 +42,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/notes.c ompi_coll_strag/notes.h \
 	ompi_coll_strag/recorded.c ompi_coll_strag/recorded.h \
 	ompi_coll_strag/on_copies.c ompi_coll_strag/on_copies.h \
-	ompi_coll_strag/parts.c ompi_coll_strag/parts.h \
 	ompi_coll_strag/persistent.c ompi_coll_strag/persistent.h \
 	ompi_coll_strag/ping.c ompi_coll_strag/ping.h \
 	ompi_coll_strag/place.c ompi_coll_strag/place.h \
@@ -58,13 +57,11 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/segments.c ompi_coll_strag/segments.h \
 	ompi_coll_strag/settings.c ompi_coll_strag/settings.h \
 	ompi_coll_strag/setup.c ompi_coll_strag/setup.h \
-	ompi_coll_strag/setup_ask.c ompi_coll_strag/setup_ask.h \
+	ompi_coll_strag/setup_ask.c \
 	ompi_coll_strag/setup_decide.c ompi_coll_strag/setup_decide.h \
-	ompi_coll_strag/setup_at_once.c ompi_coll_strag/setup_at_once.h \
-	ompi_coll_strag/setup_derive.c ompi_coll_strag/setup_derive.h \
-	ompi_coll_strag/setup_inherit.c ompi_coll_strag/setup_inherit.h \
-	ompi_coll_strag/setup_memory.c ompi_coll_strag/setup_memory.h \
-	ompi_coll_strag/setup_network.c ompi_coll_strag/setup_network.h \
+	ompi_coll_strag/setup_derive.c \
+	ompi_coll_strag/setup_memory.c \
+	ompi_coll_strag/setup_network.c \
 	ompi_coll_strag/setup_steps.c ompi_coll_strag/setup_steps.h \
 	ompi_coll_strag/shared_memory.c ompi_coll_strag/shared_memory.h \
 	ompi_coll_strag/state.c ompi_coll_strag/state.h \

@@ -26,7 +26,7 @@
  */
 _Static_assert(
     sizeof(coll_strag_module_t) + sizeof(struct coll_strag_heritage) +
-            sizeof(struct coll_strag_part) + sizeof(struct coll_strag_links) + 256 <=
+            sizeof(struct coll_strag_links) + 256 <=
         7 * 1024,
     "a communicator's structures, with its watch, are larger than test_footprint thinks");
 

@@ -18,7 +18,6 @@
 
 #include "log.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static bool is_missing(ompi_communicator_t *comm, int rank)
@@ -106,69 +105,38 @@ static void compare(struct coll_strag_offer *own, uint64_t origin, int64_t pinne
         own->origin = 0;
 }
 
-static void add(void *context, void *value, const void *other)
-{
-    struct coll_strag_answer *answer = value;
-    const struct coll_strag_answer *theirs = other;
-    (void)context;
-    add_presence(&answer->presence, &theirs->presence);
-    compare(&answer->offer, theirs->offer.origin, theirs->offer.pinned);
-}
-
-/* An answer and an entry both begin with this rank's presence. */
+/* `value` is this rank's entry. */
 static bool takes_part(void *context, void *value, int neighbour)
 {
     const struct coll_strag_roll_call *call = context;
-    struct coll_strag_presence *presence = value;
+    struct coll_strag_entry *own = value;
     const bool missing = is_missing(call->comm, neighbour);
-    if (missing && neighbour < presence->missing)
-        presence->missing = neighbour;
+    if (missing && neighbour < own->presence.missing)
+        own->presence.missing = neighbour;
     return !missing;
-}
-
-_Static_assert(offsetof(struct coll_strag_answer, presence) == 0 &&
-                   offsetof(struct coll_strag_entry, presence) == 0,
-               "takes_part would write elsewhere");
-
-_Static_assert(sizeof(struct coll_strag_answer) <= STRAG_EXCHANGE_VALUE,
-               "an answer is too long to be agreed upon");
-
-static void prepare(struct coll_strag_roll_call *call, ompi_communicator_t *comm,
-                    const struct coll_strag_fingerprint *first,
-                    const struct coll_strag_offer *offer)
-{
-    struct coll_strag_answer *answer = &call->answer;
-    struct coll_strag_fingerprint own;
-    memset(call, 0, sizeof *call); /* it is sent, padding and all */
-    call->comm = comm;
-    call->first = first;
-    answer->presence = (struct coll_strag_presence){INT32_MAX, INT32_MAX};
-    answer->offer = *offer;
-    coll_strag_fingerprint_find(comm, ompi_comm_rank(comm), &own);
-    if (coll_strag_fingerprint_varies(&own, first, NULL))
-        answer->presence.varies = ompi_comm_rank(comm);
 }
 
 void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_exchange *exchange,
                                 ompi_communicator_t *comm,
                                 const struct coll_strag_fingerprint *first,
-                                const struct coll_strag_offer *offer)
+                                const struct coll_strag_offer *offer,
+                                struct coll_strag_entry *entries)
 {
-    const struct strag_agreement agreement = {add, takes_part, call};
-    prepare(call, comm, first, offer);
-    strag_exchange_agree(exchange, &call->answer, sizeof call->answer, &agreement);
-}
-
-void coll_strag_roll_call_collect(struct coll_strag_roll_call *call,
-                                  struct strag_exchange *exchange, ompi_communicator_t *comm,
-                                  const struct coll_strag_fingerprint *first,
-                                  const struct coll_strag_offer *offer,
-                                  struct coll_strag_entry *entries)
-{
-    prepare(call, comm, first, offer);
+    const struct coll_strag_presence all_here = {INT32_MAX, INT32_MAX};
+    const int me = ompi_comm_rank(comm);
+    struct coll_strag_fingerprint own;
+    memset(call, 0, sizeof *call); /* it is sent, padding and all */
+    call->comm = comm;
+    call->first = first;
+    call->answer.presence = all_here;
+    call->answer.offer = *offer;
     for (int rank = 0; rank < ompi_comm_size(comm); rank++) /* of which nothing may come */
-        entries[rank].presence = (struct coll_strag_presence){INT32_MAX, INT32_MAX};
-    entries[ompi_comm_rank(comm)].presence = call->answer.presence;
+        entries[rank].presence = all_here;
+    coll_strag_fingerprint_find(comm, me, &own);
+    if (coll_strag_fingerprint_varies(&own, first, NULL))
+        entries[me].presence.varies = me;
+    entries[me].origin = offer->origin;
+    entries[me].pinned = offer->pinned;
     strag_exchange_collect(exchange, entries, sizeof *entries, takes_part, call);
 }
 

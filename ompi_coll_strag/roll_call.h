@@ -31,36 +31,26 @@ struct coll_strag_roll_call {
 
 /**
  * Before anything else is sent: do all ranks have it? Collective among those ranks that have it.
+ * Rank 0, or whoever is highest in the tree, then hears those below it, makes the answer of their
+ * entries, and spreads it (strag_exchange_spread) with whatever else it has to say.
  *
  * @param call      this rank's part; it stays where it is until the exchange is done
  * @param exchange  the roll call is begun in it
  * @param offer     what this rank has
+ * @param entries   [rank]: this rank's has info, if any; all else is 0
  */
 void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_exchange *exchange,
                                 ompi_communicator_t *comm,
                                 const struct coll_strag_fingerprint *first,
-                                const struct coll_strag_offer *offer);
-
-/**
- * The same with an entry of each rank's: rank 0, or whoever is highest in the tree, then hears
- * those below it, makes the answer of their entries, and spreads it (strag_exchange_spread) with
- * whatever else it has to say.
- *
- * @param call     its answer's offer is this rank's
- * @param entries  [rank]: this rank's has origin, pinned and info; all else is 0
- */
-void coll_strag_roll_call_collect(struct coll_strag_roll_call *call,
-                                  struct strag_exchange *exchange, ompi_communicator_t *comm,
-                                  const struct coll_strag_fingerprint *first,
-                                  const struct coll_strag_offer *offer,
-                                  struct coll_strag_entry *entries);
+                                const struct coll_strag_offer *offer,
+                                struct coll_strag_entry *entries);
 
 /** That is done: add the entries of `count` ranks, this one and those below it, to the answer.
  * @param entries  from this rank's on */
 void coll_strag_roll_call_add(struct coll_strag_roll_call *call,
                               const struct coll_strag_entry *entries, int count);
 
-/** It is done: call->answer.offer is what all have in common, with rank 0's hosts. Warns if not all
+/** The answer is there: its offer is what all ranks have, with rank 0's hosts. Warns if not all
  * have strag, and if parameters vary. @return whether all have it; the same on all that have */
 bool coll_strag_roll_call_end(const struct coll_strag_roll_call *call);
 

@@ -1,34 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * When a communicator is made nothing is sent, since Open MPI makes several concurrently. Its first
- * call that needs to know the other ranks does one of three things, once (heritage.h):
+ * call that needs to know the other ranks sets it up, in one of two ways (heritage.h):
  *
- *     setup_inherit   a dup, if blocking calls have set its parent up and begin with it, and no
- *                     rank has info keys
- *     setup_derive    another one, if a communicator that has all its ranks has been set up, no
- *                     rank has info keys of the watch, and all want the same algorithm
- *     setup_ask       else: everybody is asked
+ *     derive    from a communicator that has all its ranks and has been set up, its origin, if no
+ *               rank has info keys of the watch, and all want the same algorithm
+ *     ask       else: everybody is asked
  *
- * Their headers say who sends what. All but the first begin with a roll call: have all the same
- * strag (roll_call.c)?
+ * Which of the two it is all ranks learn from a roll call, which every setup begins with: have all
+ * the same strag, and the same origin? So only rank 0's files, parameters and info keys count, and
+ * ranks cannot disagree. A dup's origin is its parent, or what that was derived from; mailboxes are
+ * new, since two threads may use parent and dup at once.
  *
- * So only rank 0's files, parameters and info keys count, and ranks cannot disagree. Which of the
- * three it is all ranks know alike: a dup's by an attribute that all have or none, the second by
- * the roll call. A dup begins with the table that its parent began with. It asks all the same
- * whether any rank has info keys; and mailboxes are new, since two threads may use parent and dup
- * at once.
+ * Derived communicators watch their calls from the 16th on, from the 4th if there is something to
+ * be learnt: most communicators live shorter.
  *
- * The first two watch their calls from the 16th on, from the 4th where there is something to be
- * learnt: most communicators live shorter.
- *
- * Each of the three is a list of steps (setup_steps.h), and between these a rank waits for nobody:
- * where a nonblocking call has begun, they are taken from Open MPI's progress, while the program is
+ * Both ways are lists of steps (setup_steps.h), and between these a rank waits for nobody: if a
+ * nonblocking call has begun, they are taken from Open MPI's progress, while the program is
  * elsewhere. So the messages cannot be those of the communicator's collectives, which would get out
  * of step with the user's. They have a tag of their own.
  *
  * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
- * the previous component runs all calls. What can fail on one rank in the first two is done before
- * their first message, which says so; then everybody is asked. An error of a message ends setup on
+ * the previous component runs all calls. What can fail on one rank in the first way is done before
+ * its first message, which says so; then everybody is asked. An error of a message ends setup on
  * this rank, and all its later calls fail.
  */
 #include "setup.h"
@@ -36,10 +30,7 @@
 #include "compat/tags.h"
 #include "info_keys.h"
 #include "ledger.h"
-#include "setup_ask.h"
-#include "setup_at_once.h"
-#include "setup_inherit.h"
-#include "shared_memory.h"
+#include "setup_steps.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -47,26 +38,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- Before ---- */
+
+/* So many calls of any length are delegated before a communicator that the program has made is set
+ * up: many live no longer, and then cost nothing. */
+enum { FIRST_CALLS = 2 };
+
 /* So many short calls are delegated before a communicator finds out whether another way is faster:
  * most communicators live shorter than finding out takes. Between hosts a call takes as long as
  * several of setup's messages, where ranks share memory very much less. */
 enum { SHORT_CALLS = 32, SHORT_CALLS_BETWEEN_HOSTS = 4 };
 
-/* ---- Before ---- */
-
-/* How short a call may be that needs setup: as short as one that may be ours or watched; any, where
- * a layout, rules or a pinned algorithm may make it ours. All that counts are rank 0's parameters,
- * which all ranks know. What an info key says is known to rank 0, and heard by the others in setup;
- * a key may also undo what the parameter says, `previous` as well. */
-static size_t shortest_setup(const struct coll_strag_fingerprint *first)
+static bool names_what_runs(const struct coll_strag_fingerprint *first)
 {
     const bool pinned = first->pinned != COLL_STRAG_AUTO && first->pinned != COLL_STRAG_PREVIOUS;
-    if (pinned || first->has_layout_or_rules)
+    return pinned || first->has_layout_or_rules;
+}
+
+/*
+ * How many first calls are delegated, of whatever length. All that counts are rank 0's parameters,
+ * and whether it is MPI_COMM_WORLD, which all ranks know: whether there is an origin they do not
+ * before they have asked. None are
+ *
+ *     of MPI_COMM_WORLD         it lives as long as the job, and others are derived from it
+ *     with an algorithm, a      the user has said what is to run, and that holds for every call
+ *     layout, rules or a plan
+ *     with reproducible bits    the previous component's depend on where the ranks are, and the
+ *                               first calls would have others than those behind them
+ *
+ * What an info key says is known to rank 0 alone, and counts from setup on, as for short calls.
+ */
+static unsigned long long first_calls(const struct coll_strag_fingerprint *first,
+                                      const ompi_communicator_t *comm)
+{
+    const bool ours =
+        names_what_runs(first) || first->reproducible != (int32_t)STRAG_REPRODUCIBLE_NO;
+    return ours || comm == &ompi_mpi_comm_world.comm ? 0 : FIRST_CALLS;
+}
+
+/* How short a call may be that needs setup: as short as one that may be strag's or watched; any, if
+ * a layout, rules or a pinned algorithm may make it strag's. A key may also undo what the parameter
+ * says, `previous` as well. */
+static size_t shortest_setup(const struct coll_strag_fingerprint *first)
+{
+    if (names_what_runs(first))
         return 0;
     return first->watch_from < first->minimum ? first->watch_from : first->minimum;
 }
 
-/* Are there several hosts, as all ranks know alike? Of their own job's processes all do. */
+/* Are there several hosts, as all ranks know? Of their own job's processes all do. */
 static bool is_between_hosts(ompi_communicator_t *comm)
 {
     ompi_group_t *group = comm->c_local_group;
@@ -80,89 +100,97 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
 {
     const bool off = coll_strag_pinned(comm, module->first.pinned) == COLL_STRAG_PREVIOUS;
     coll_strag_check_keys(comm);
-    if (module->attribute && module->attribute->heritage)
-        module->in_setup->parent = coll_strag_heritage_retain(module->attribute->heritage);
     module->decision.reason = off ? COLL_STRAG_OFF : COLL_STRAG_TOO_SHORT;
+    module->first_calls = first_calls(&module->first, comm);
     module->delegate_below = shortest_setup(&module->first);
     module->delegate_limit = is_between_hosts(comm) ? SHORT_CALLS_BETWEEN_HOSTS : SHORT_CALLS;
 }
 
 struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
-    const int n = ompi_comm_size(comm);
-    const size_t few = n <= COLL_STRAG_SETUP_FEW_RANKS ? (size_t)n : 0;
-    const size_t at_once = coll_strag_setup_at_once_bytes(n);
-    struct setup *setup = malloc(sizeof *setup + few * sizeof *setup->few_infos + at_once);
+    const size_t n = (size_t)ompi_comm_size(comm);
+    const size_t reply = sizeof(struct coll_strag_reply) + n * sizeof(struct coll_strag_entry);
+    struct setup *setup = malloc(sizeof *setup + n * sizeof(struct strag_shm_info) + reply);
     if (NULL == setup)
         return NULL;
     memset(setup, 0, offsetof(struct setup, exchange)); /* that has much which need not be 0 */
-    memset(&setup->next_running, 0, sizeof *setup - offsetof(struct setup, next_running));
+    memset(&setup->numbers, 0, sizeof *setup - offsetof(struct setup, numbers));
     setup->module = module;
-    setup->at_once = at_once ? (struct coll_strag_at_once *)(setup->few_infos + few) : NULL;
+    setup->memory.infos = (struct strag_shm_info *)(void *)(setup + 1);
     return setup;
 }
 
-/* ---- One of the three ---- */
+/* ---- The two ways ---- */
 
-static coll_strag_setup_step ask_first_call, end_first_call;
+static coll_strag_setup_step end_roll_call, ask_first_call, end_first_call;
 
-/* After the last step of each, where a nonblocking call has begun. */
+/* From an origin. Each rank has done without messages what the origin allows, and has a place in
+ * its arena. Without UCX this is one message up the tree and one down for each rank but rank 0. */
+static coll_strag_setup_step *const derive[] = {
+    coll_strag_setup_call_roll, /* all -- struct coll_strag_entry --> rank 0 */
+    coll_strag_setup_answer,    /* rank 0 decides -- struct coll_strag_reply --> all */
+    end_roll_call,              /* a stranger: it ends here. No origin: ask */
+
+    /* over UCX: as below */
+    coll_strag_setup_open_network,
+    coll_strag_setup_room_for_cards,
+    coll_strag_setup_show_cards,
+    coll_strag_setup_read_cards,
+
+    coll_strag_setup_join_derived,  /* over UCX: rank 0 decides --> all */
+    coll_strag_setup_take_decision, /* rank 0 -- plans from files --> all, if there are any */
+    coll_strag_setup_take_given,
+    coll_strag_setup_end_derive,
+
+    /* over UCX, and with plans from files: as below */
+    coll_strag_setup_ask_all_well,
+    coll_strag_setup_conclude,
+    NULL,
+};
+
+/* After a roll call that has found no origin. */
+static coll_strag_setup_step *const ask[] = {
+    coll_strag_setup_make_room,     /* rank 0 -- has it room for the answers? --> all */
+    coll_strag_setup_tell_own,      /* all -- struct coll_strag_rank_info --> rank 0 */
+    coll_strag_setup_tell_hosts,    /* rank 0 reads files -- struct coll_strag_hosts --> all */
+    coll_strag_setup_tell_topology, /* rank 0 --> all */
+    coll_strag_setup_keep_told,
+
+    /* over UCX */
+    coll_strag_setup_open_network,   /* an agreement: have all opened UCX? how long is the longest
+                                        address? do all know all others already? */
+    coll_strag_setup_room_for_cards, /* an agreement: have all room for what comes? */
+    coll_strag_setup_show_cards,     /* an allgather: a rank's number, its address if not known */
+    coll_strag_setup_read_cards, /* an agreement: has each reached a rank here, and elsewhere? */
+    coll_strag_setup_end_network,
+
+    /* with shared memory */
+    coll_strag_setup_make_memory, /* an agreement: has each a place in its arena? */
+    coll_strag_setup_show_memory, /* an allgather: where they are */
+    coll_strag_setup_join_memory, /* an agreement: has each mapped the others' of its host? */
+    coll_strag_setup_end_memory,
+
+    coll_strag_setup_ping,          /* rank 0 <--> one rank, if all are in a blocking call */
+    coll_strag_setup_decide,        /* rank 0 -- struct coll_strag_decision --> all */
+    coll_strag_setup_take_decision, /* rank 0 -- plans from files --> all, if there are any */
+    coll_strag_setup_take_given,
+    coll_strag_setup_end_ask,
+    coll_strag_setup_ask_all_well, /* an agreement: has each all that it needs? */
+    coll_strag_setup_conclude,
+    NULL,
+};
+
+/* After either, if a nonblocking call has begun. */
 static coll_strag_setup_step *const first_call[] = {ask_first_call, end_first_call, NULL};
-
-static coll_strag_setup_step hold_roll_call, end_roll_call, end_may_inherit;
-
-static coll_strag_setup_step *const may_inherit[] = {COLL_STRAG_SETUP_MAY_INHERIT_STEPS,
-                                                     end_may_inherit, NULL};
-static coll_strag_setup_step *const inherit[] = {COLL_STRAG_SETUP_INHERIT_STEPS, NULL};
-static coll_strag_setup_step *const roll_call[] = {hold_roll_call, coll_strag_setup_answer_all,
-                                                   end_roll_call, NULL};
-static coll_strag_setup_step *const at_once[] = {COLL_STRAG_SETUP_AT_ONCE_STEPS, NULL};
-static coll_strag_setup_step *const derive[] = {COLL_STRAG_SETUP_DERIVE_STEPS, NULL};
-static coll_strag_setup_step *const ask[] = {COLL_STRAG_SETUP_ASK_STEPS, NULL};
-
-static void end_may_inherit(struct setup *setup)
-{
-    setup->next = coll_strag_setup_may_inherit(setup) ? inherit : roll_call;
-}
-
-static void forget_parent(struct setup *setup)
-{
-    coll_strag_heritage_release(setup->parent);
-    setup->parent = NULL;
-}
-
-static void hold_roll_call(struct setup *setup)
-{
-    struct coll_strag_module *module = setup->module;
-    struct coll_strag_offer offer;
-    forget_parent(setup);
-    if (setup->blocking)
-        setup->attached = coll_strag_attribute_give(module->attribute, module->heritage);
-    memset(&offer, 0, sizeof offer);
-    if (setup->attached)
-        offer = coll_strag_setup_make_offer(setup);
-    if (setup->at_once)
-        coll_strag_setup_show_all(setup, &offer);
-    else
-        coll_strag_roll_call_begin(&setup->roll_call, &setup->exchange, setup->comm, &module->first,
-                                   &offer);
-}
 
 static void end_roll_call(struct setup *setup)
 {
-    const struct coll_strag_offer *offer = &setup->roll_call.answer.offer;
-    const bool decided = coll_strag_setup_is_decided(setup);
-    if (!coll_strag_roll_call_end(&setup->roll_call)) {
+    bool here;
+    if (coll_strag_setup_is_derived(setup, &here))
+        return;
+    setup->next = here ? ask : NULL;
+    if (!here)
         coll_strag_setup_give_up(setup->module, COLL_STRAG_STRANGER);
-        setup->next = NULL;
-    } else if (offer->origin) {
-        setup->hosts = &offer->hosts;
-        setup->next = decided ? at_once : derive;
-    } else {
-        if (setup->origin)
-            coll_strag_setup_forget_origin(setup);
-        setup->next = ask;
-    }
 }
 
 /* Which nonblocking call is the first one of strag's (communicator.h)? As many as in all of setup
@@ -287,17 +315,10 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     setup->blocking = blocking;
     module->nonblocking.limit = INT64_MAX;
     module->nonblocking.from = blocking ? 0 : INT64_MAX; /* until that is known */
-    if (!blocking)
-        forget_parent(setup);
-    setup->next = setup->parent ? may_inherit : roll_call;
-    module->heritage->for_dups = blocking;
+    setup->attached = NULL != module->attribute;
+    setup->next = derive;
     if (blocking)
         return;
-    /* Steps are taken at another time on each rank, and the program may make a dup meanwhile: its
-     * ranks must all have a heritage of the parent's, or none. So dups have none, and none of what
-     * this one had; and all ranks come by in the roll call: nobody goes on before all have begun.
-     */
-    setup->attached = coll_strag_attribute_give(module->attribute, module->heritage);
     OBJ_RETAIN(comm); /* until the end (advance): it may be freed meanwhile */
     put_on_list(setup);
     coll_strag_teardown_attach(&module->teardown, comm, end_early);
@@ -314,17 +335,14 @@ void coll_strag_setup_free(struct setup *setup)
         coll_strag_heritage_retain(setup->module->heritage); /* all is left to the messages */
         return;
     }
-    coll_strag_heritage_release(setup->parent);
-    coll_strag_shared_memory_free(setup->shm);
-    coll_strag_ucp_forget(&setup->ucp);
+    coll_strag_setup_leave_place(setup);
+    coll_strag_ucp_forget(&setup->network.ucp);
     strag_topology_free(setup->unpacked);
-    if (setup->infos != setup->few_infos)
-        free(setup->infos);
-    free(setup->packed);
+    free(setup->ask.packed);
+    free(setup->ask.info);
     free(setup->given);
-    free(setup->info);
     free(setup->ranks);
-    free(setup->rank_of);
+    free(setup->derive.rank_of);
     free(setup);
 }
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "setup_ask.h"
-
 #include "explain.h"
 #include "info_keys.h"
 #include "log.h"
 #include "model.h"
 #include "ping.h"
 #include "place.h"
-
-#include "base/text.h"
+#include "setup_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +17,10 @@ void coll_strag_setup_make_room(struct setup *setup)
 {
     const size_t n = (size_t)ompi_comm_size(setup->comm);
     if (ompi_comm_rank(setup->comm) == 0) {
-        setup->info = calloc(n, sizeof *setup->info);
+        setup->ask.info = calloc(n, sizeof *setup->ask.info);
         setup->ranks = malloc(n * sizeof *setup->ranks);
     }
-    setup->numbers[0] = setup->info && setup->ranks;
+    setup->numbers[0] = setup->ask.info && setup->ranks;
     strag_exchange_broadcast(&setup->exchange, setup->numbers, sizeof setup->numbers[0]);
 }
 
@@ -34,39 +31,28 @@ void coll_strag_setup_tell_own(struct setup *setup)
         setup->next = NULL;
         return;
     }
-    setup->own = coll_strag_rank_info(setup->comm,
-                                      coll_strag_pinned(setup->comm, setup->module->first.pinned));
-    strag_exchange_gather(&setup->exchange, &setup->own, sizeof setup->own, setup->info);
+    setup->ask.own = coll_strag_rank_info(
+        setup->comm, coll_strag_pinned(setup->comm, setup->module->first.pinned));
+    strag_exchange_gather(&setup->exchange, &setup->ask.own, sizeof setup->ask.own,
+                          setup->ask.info);
 }
 
 /* ---- Hosts ---- */
-
-/* A number that no other communicator of the ranks in this one has. */
-static uint64_t make_id(void)
-{
-    static uint32_t made;
-    const opal_process_name_t own = OPAL_PROC_MY_NAME;
-    const uint32_t numbers[] = {own.jobid, own.vpid,
-                                __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED)};
-    const uint64_t id = strag_hash(STRAG_HASH_START, numbers, sizeof numbers);
-    return id ? id : 1;
-}
 
 /* Rank 0: where the ranks are. */
 static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
 {
     struct strag_topology *topology;
     size_t size = 0;
-    coll_strag_rank_info_compare(setup->info, ompi_comm_size(setup->comm));
+    coll_strag_rank_info_compare(setup->ask.info, ompi_comm_size(setup->comm));
     topology = coll_strag_make_topology(setup->comm, setup->ranks);
-    if (topology && strag_topology_pack(topology, &setup->packed, &size, NULL) == STRAG_OK)
-        coll_strag_setup_keep_topology(setup, topology);
+    if (topology && strag_topology_pack(topology, &setup->ask.packed, &size, NULL) == STRAG_OK)
+        setup->module->topology = setup->module->heritage->topology = topology;
     else
         strag_topology_free(topology);
     coll_strag_setup_fill_in_hosts(setup, hosts);
     coll_strag_explain_topology(setup->comm, setup->module->topology);
     hosts->topology_bytes = setup->module->topology ? size : 0;
-    hosts->id = make_id();
 }
 
 /* ---- How fast the network is ---- */
@@ -101,12 +87,12 @@ static int find_ping(const struct setup *setup, const struct coll_strag_hosts *h
 /* Rank 0 has heard of all: what is wanted, and how long the topology is. */
 void coll_strag_setup_tell_hosts(struct setup *setup)
 {
-    struct coll_strag_hosts *hosts = &setup->module->heritage->hosts;
+    struct coll_strag_hosts *hosts = &setup->ask.hosts;
     memset(hosts, 0, sizeof *hosts); /* it is sent, padding and all */
     setup->hosts = hosts;
-    for (int rank = 0; setup->info && rank < ompi_comm_size(setup->comm); rank++)
-        setup->ranks[rank] = setup->info[rank].location;
-    if (setup->info) {
+    for (int rank = 0; setup->ask.info && rank < ompi_comm_size(setup->comm); rank++)
+        setup->ranks[rank] = setup->ask.info[rank].location;
+    if (setup->ask.info) {
         find_hosts(setup, hosts);
         hosts->ping = find_ping(setup, hosts);
     }
@@ -118,10 +104,10 @@ void coll_strag_setup_tell_topology(struct setup *setup)
 {
     const size_t bytes = setup->hosts->topology_bytes;
     if (ompi_comm_rank(setup->comm) != 0 && bytes)
-        setup->packed = malloc(bytes);
-    if (bytes && !setup->packed)
+        setup->ask.packed = malloc(bytes);
+    if (bytes && !setup->ask.packed)
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
-    strag_exchange_broadcast(&setup->exchange, setup->packed, bytes);
+    strag_exchange_broadcast(&setup->exchange, setup->ask.packed, bytes);
 }
 
 /* @return whether this rank has what rank 0 told it */
@@ -131,17 +117,29 @@ static bool keep_topology(struct setup *setup)
     struct strag_topology *topology;
     struct strag_error err;
     const size_t bytes = setup->hosts->topology_bytes;
-    if (ompi_comm_rank(setup->comm) == 0 || !bytes || !setup->packed)
+    if (ompi_comm_rank(setup->comm) == 0 || !bytes || !setup->ask.packed)
         return true;
-    if (strag_topology_unpack(setup->packed, bytes, &topology, &err) != STRAG_OK) {
+    if (strag_topology_unpack(setup->ask.packed, bytes, &topology, &err) != STRAG_OK) {
         coll_strag_log(setup->comm, "the topology from rank 0: %s", err.text);
         return false;
     }
-    coll_strag_setup_keep_topology(setup, topology);
-    heritage->packed = setup->packed;
+    setup->module->topology = setup->unpacked = topology;
+    heritage->packed = setup->ask.packed;
     heritage->packed_bytes = bytes;
-    setup->packed = NULL;
+    setup->ask.packed = NULL;
     return true;
+}
+
+/* How messages to every rank are cut. @param topology  NULL: it is not known
+ * @return [n]: enum coll_strag_lane; the caller's to free; NULL: out of memory */
+static uint8_t *find_lanes(const struct strag_topology *topology, int n, int me)
+{
+    uint8_t *lane_of = malloc((size_t)n);
+    for (int rank = 0; lane_of && rank < n; rank++) {
+        const bool together = topology && strag_topology_same_host(topology, me, rank);
+        lane_of[rank] = together ? COLL_STRAG_MEMORY : COLL_STRAG_NETWORK;
+    }
+    return lane_of;
 }
 
 void coll_strag_setup_keep_told(struct setup *setup)
@@ -151,8 +149,8 @@ void coll_strag_setup_keep_told(struct setup *setup)
     if (setup->code != OMPI_SUCCESS)
         return;
     struct coll_strag_module *module = setup->module;
-    module->lane_of = module->heritage->lane_of = coll_strag_setup_find_lanes(
-        module->topology, ompi_comm_size(setup->comm), ompi_comm_rank(setup->comm));
+    module->lane_of = module->heritage->lane_of =
+        find_lanes(module->topology, ompi_comm_size(setup->comm), ompi_comm_rank(setup->comm));
     if (!module->lane_of)
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
 }
@@ -179,8 +177,7 @@ static bool prepare_heritage(const struct setup *setup)
     struct coll_strag_module *module = setup->module;
     struct coll_strag_heritage *heritage = module->heritage;
     heritage->n = ompi_comm_size(setup->comm);
-    heritage->id = heritage->hosts.id;
-    heritage->keyed = heritage->hosts.keyed;
+    heritage->id = setup->hosts->id;
     heritage->shared = NULL != module->shm;
     if (module->shm)
         heritage->hold = strag_shm_hold(module->shm);

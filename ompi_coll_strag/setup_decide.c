@@ -7,6 +7,7 @@
 #include "log.h"
 #include "save.h"
 #include "segments.h"
+#include "setup_steps.h"
 #include "state.h"
 #include "store.h"
 #include "table.h"
@@ -49,11 +50,6 @@ static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *
         .oversubscribed = all_shared ? oversubscribed_of(module->shm, ompi_comm_size(comm))
                                      : (struct strag_oversubscribed){.n = 0},
     };
-    const struct coll_strag_part *part = topology ? module->heritage->part : NULL;
-    if (part) {
-        inputs.packed = part->packed;
-        inputs.packed_bytes = part->packed_bytes;
-    }
     if (ompi_comm_rank(comm) == 0)
         inputs.model = coll_strag_make_model(
             topology, shared, any_hosts ? COLL_STRAG_TRANSPORTS : (int)module->transport->kind);
@@ -63,16 +59,16 @@ static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *
 /* Hosts that the origin's setup found to be slow. */
 static void derive_slow(const struct setup *setup, struct strag_state_record *state)
 {
-    const struct strag_state_record *found = &setup->origin->decision.state;
+    const struct coll_strag_heritage *origin = setup->derive.origin;
+    const struct strag_state_record *found = &origin->decision.state;
     const struct strag_topology *whole = NULL;
     struct strag_topology *unpacked = NULL;
-    if (found->nslow > 0 &&
-        coll_strag_heritage_topology(setup->origin, &whole, &unpacked) != STRAG_OK)
+    if (found->nslow > 0 && coll_strag_heritage_topology(origin, &whole, &unpacked) != STRAG_OK)
         coll_strag_log(setup->comm, "out of memory: slow hosts that are known are left out");
     for (int i = 0; whole && i < found->nslow; i++) {
         int rank = 0;
         while (rank < ompi_comm_size(setup->comm) &&
-               !strag_topology_same_host(whole, found->slow[i].rank, setup->rank_of[rank]))
+               !strag_topology_same_host(whole, found->slow[i].rank, setup->derive.rank_of[rank]))
             rank++;
         if (rank < ompi_comm_size(setup->comm))
             strag_state_add_slow(state, rank, found->slow[i].factor);
@@ -83,9 +79,10 @@ static void derive_slow(const struct setup *setup, struct strag_state_record *st
 /* What the ranks themselves know: from what they sent, or from what they sent to the origin. */
 static void decide_from_ranks(const struct setup *setup, struct coll_strag_decision *decision)
 {
-    const struct coll_strag_decision *before = setup->origin ? &setup->origin->decision : NULL;
+    const struct coll_strag_heritage *origin = setup->derive.origin;
+    const struct coll_strag_decision *before = origin ? &origin->decision : NULL;
     if (!before) {
-        coll_strag_least_segments(setup->info, ompi_comm_size(setup->comm), decision->segments);
+        coll_strag_least_segments(setup->ask.info, ompi_comm_size(setup->comm), decision->segments);
         return;
     }
     memcpy(decision->segments, before->segments, sizeof decision->segments);
@@ -103,31 +100,41 @@ static void decide_off(struct coll_strag_decision *decision)
     decision->watching = COLL_STRAG_WATCH_NOT;
 }
 
+static void log_within_hosts(const struct setup *setup)
+{
+    const struct coll_strag_module *module = setup->module;
+    if (module->topology && module->topology->hosts < ompi_comm_size(setup->comm))
+        coll_strag_log(setup->comm, "within hosts: %s",
+                       module->shm   ? "shared memory"
+                       : module->ucp ? "UCX"
+                                     : "the PML");
+}
+
 /* On rank 0. */
 static void decide(struct setup *setup, struct coll_strag_decision *decision)
 {
     struct coll_strag_module *module = setup->module;
-    struct coll_strag_table_inputs *inputs = &setup->inputs;
     const int pinned = coll_strag_pinned(setup->comm, module->first.pinned);
     coll_strag_note_keys(setup->comm, &module->keys); /* from here on they count */
     coll_strag_decide_watching(setup->comm, pinned != COLL_STRAG_AUTO, module->topology, decision);
-    *inputs = inputs_of(module, setup->comm, pinned, decision->reproducible);
-    coll_strag_read_state(setup->comm, setup->ranks, inputs->topology, &decision->state);
+    const struct coll_strag_table_inputs inputs =
+        inputs_of(module, setup->comm, pinned, decision->reproducible);
+    coll_strag_read_state(setup->comm, setup->ranks, inputs.topology, &decision->state);
     decision->slow_found = coll_strag_finds_slow(setup->comm);
     decision->ports = coll_strag_ports(setup->comm);
     decide_from_ranks(setup, decision);
-    coll_strag_setup_log_within_hosts(setup);
-    decision->measured = coll_strag_measured_of(&inputs->model);
-    coll_strag_explain_model(setup->comm, &inputs->model);
+    log_within_hosts(setup);
+    decision->measured = coll_strag_measured_of(&inputs.model);
+    coll_strag_explain_model(setup->comm, &inputs.model);
     if (pinned == COLL_STRAG_PREVIOUS) {
         decide_off(decision);
         return;
     }
-    if (setup->origin && !coll_strag_logging)
-        coll_strag_decide_once(inputs, decision);
+    if (setup->derive.origin && !coll_strag_logging)
+        coll_strag_decide_once(&inputs, decision);
     else
-        coll_strag_decide(inputs, decision, &module->selection);
-    coll_strag_save(inputs, decision);
+        coll_strag_decide(&inputs, decision, &module->selection);
+    coll_strag_save(&inputs, decision);
 }
 
 /* Rank 0: the files that are asked for, the communicator's own first, and those of a rule. */
@@ -166,7 +173,6 @@ void coll_strag_setup_make_decision(struct setup *setup)
 {
     struct coll_strag_decision *decision = &setup->module->heritage->decision;
     memset(decision, 0, sizeof *decision); /* it is sent, padding and all */
-    setup->inputs.comm = setup->comm;
     if (setup->ranks) {
         decide(setup, decision);
         if (decision->reason != COLL_STRAG_OFF)
@@ -184,8 +190,7 @@ void coll_strag_setup_decide(struct setup *setup)
 
 /* ---- Following it ---- */
 
-void coll_strag_setup_follow(struct coll_strag_module *module,
-                             const struct coll_strag_decision *decision)
+static void follow(struct coll_strag_module *module, const struct coll_strag_decision *decision)
 {
     module->decision = *decision;
     module->given = module->heritage->given;
@@ -200,7 +205,7 @@ void coll_strag_setup_take_decision(struct setup *setup)
     struct coll_strag_module *module = setup->module;
     struct coll_strag_decision *decision = &module->heritage->decision;
     coll_strag_table_unpack(&decision->table);
-    coll_strag_setup_follow(module, decision);
+    follow(module, decision);
     coll_strag_measured_keep(&decision->measured, module->shm != NULL);
     if (!decision->given_bytes)
         return;

@@ -1,173 +1,224 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "setup_derive.h"
-
+/*
+ * What can fail on one rank is done before the roll call: that rank has no offer, so that
+ * everybody is asked instead. So does a rank that has info keys of the watch: communicators that
+ * are derived are not watched from their first call on. Other keys are rank 0's when it decides;
+ * everybody is asked if the algorithm's is not the same on all ranks, so that there is a warning.
+ */
 #include "explain.h"
 #include "info_keys.h"
 #include "log.h"
+#include "setup_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Before the roll call ---- */
 
-static bool is_identity(const int32_t *rank_of, int n)
+/* Its own topology, and who is on this host. */
+static bool make_topology(const struct setup *setup)
 {
-    int rank = 0;
-    while (rank < n && rank_of[rank] == rank)
-        rank++;
-    return rank == n;
-}
-
-/* The topology, unless it is the origin's, and who is on this host. Rank 0 wants the bytes, too: it
- * looks for tables by them. */
-static bool fill(struct coll_strag_part *part, const struct strag_topology *whole,
-                 const int32_t *rank_of, int n, int me)
-{
-    struct strag_topology *made = NULL;
-    part->as_origin = n == whole->n && is_identity(rank_of, n);
-    if (!part->as_origin && strag_topology_part(whole, rank_of, n, &made, NULL) != STRAG_OK)
-        return false;
-    const struct strag_topology *topology = made ? made : whole;
-    const bool packs = me == 0 || made;
-    part->lane_of = coll_strag_setup_find_lanes(topology, n, me);
-    const bool packed = !packs || strag_topology_pack(topology, &part->packed, &part->packed_bytes,
-                                                      NULL) == STRAG_OK;
-    if (me == 0)
-        part->topology = made;
-    else
-        strag_topology_free(made);
-    return part->lane_of && packed;
-}
-
-static struct coll_strag_part *make_part(const struct setup *setup)
-{
-    const int n = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
+    const struct coll_strag_setup_derive *derive = &setup->derive;
+    struct coll_strag_heritage *own = setup->module->heritage;
+    const int n = ompi_comm_size(setup->comm);
     const struct strag_topology *whole = NULL;
-    struct strag_topology *unpacked = NULL;
-    struct coll_strag_part *part = NULL;
-    if (coll_strag_heritage_topology(setup->origin, &whole, &unpacked) == STRAG_OK && whole)
-        part = coll_strag_part_create(setup->origin->id, setup->rank_of, n);
-    if (part && fill(part, whole, setup->rank_of, n, me)) {
-        coll_strag_part_keep(part);
-    } else {
-        coll_strag_part_release(part);
-        part = NULL;
-    }
+    struct strag_topology *unpacked = NULL, *made = NULL;
+    own->lane_of = malloc((size_t)n);
+    if (own->lane_of && coll_strag_heritage_topology(derive->origin, &whole, &unpacked) == STRAG_OK)
+        (void)strag_topology_part(whole, derive->rank_of, n, &made, NULL);
     strag_topology_free(unpacked);
-    return part;
+    for (int rank = 0; made && rank < n; rank++)
+        own->lane_of[rank] = derive->origin->lane_of[derive->rank_of[rank]];
+    if (ompi_comm_rank(setup->comm) == 0) {
+        own->topology = made;
+        return NULL != made;
+    }
+    const bool packed =
+        made && strag_topology_pack(made, &own->packed, &own->packed_bytes, NULL) == STRAG_OK;
+    strag_topology_free(made);
+    return packed;
 }
 
-/* On rank 0 the origin may have the topology, which it then has as it is, being rank 0 there. */
-static void use_part(struct setup *setup, struct coll_strag_part *part)
+static void forget_origin(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    struct coll_strag_heritage *own = module->heritage;
-    coll_strag_heritage_take_part(own, part);
-    module->lane_of = own->lane_of;
-    if (ompi_comm_rank(setup->comm) == 0)
-        module->topology = own->numbered_as_origin ? setup->origin->topology : own->topology;
-}
-
-void coll_strag_setup_forget_origin(struct setup *setup)
-{
-    struct coll_strag_module *module = setup->module;
-    coll_strag_heritage_drop_part(module->heritage);
-    setup->origin = NULL;
+    coll_strag_heritage_forget_origin(module->heritage);
+    setup->derive.origin = NULL;
     module->topology = NULL;
     module->lane_of = NULL;
     free(setup->ranks);
     setup->ranks = NULL;
 }
 
-/* Do without messages what can be done; all ranks must then agree that they have the same origin.
- */
-static bool derive(struct setup *setup)
+/* Host and rank in the job: from the topology, and the processes' names. @return false: out of
+ * memory, or the hosts have no names */
+static bool find_locations(struct setup *setup)
 {
-    const bool root = ompi_comm_rank(setup->comm) == 0;
+    const struct strag_topology *topology = setup->module->topology;
     const int n = ompi_comm_size(setup->comm);
-    struct coll_strag_part *part = NULL;
-    setup->rank_of = malloc((size_t)n * sizeof *setup->rank_of);
-    if (setup->rank_of && !coll_strag_has_watch_keys(setup->comm))
-        setup->origin = coll_strag_heritage_find(setup->comm, setup->rank_of);
-    setup->module->heritage->origin = setup->origin;
-    if (setup->origin)
-        part = coll_strag_part_find(setup->origin->id, setup->rank_of, n);
-    if (setup->origin && !part)
-        part = make_part(setup);
-    bool derived = NULL != part;
-    if (derived)
-        use_part(setup, part);
-    if (derived && root) {
-        setup->ranks = coll_strag_setup_find_locations(setup->comm, setup->module->topology);
-        derived = NULL != setup->ranks;
+    setup->ranks = calloc((size_t)n, sizeof *setup->ranks);
+    for (int rank = 0; setup->ranks && rank < n; rank++) {
+        struct strag_rank_location *own = &setup->ranks[rank];
+        const char *host = topology->nodes[topology->host_node[rank]].name;
+        if (NULL == host)
+            return false;
+        snprintf(own->host, sizeof own->host, "%s", host);
+        own->core = (struct strag_core){-1, -1, -1};
+        own->world = (int32_t)ompi_group_get_proc_name(setup->comm->c_local_group, rank).vpid;
     }
-    if (!derived)
-        coll_strag_setup_forget_origin(setup);
-    return derived;
+    return NULL != setup->ranks;
 }
 
-struct coll_strag_offer coll_strag_setup_make_offer(struct setup *setup)
+/* All that needs no message. If the ranks are numbered as in the origin, as a dup's are, topology
+ * and lanes are the origin's. @return false: there is no origin, or it cannot be used */
+static bool find_origin(struct setup *setup)
+{
+    struct coll_strag_setup_derive *derive = &setup->derive;
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_heritage *own = module->heritage;
+    derive->rank_of = malloc((size_t)ompi_comm_size(setup->comm) * sizeof *derive->rank_of);
+    if (derive->rank_of && setup->attached && !coll_strag_has_watch_keys(setup->comm))
+        own->origin =
+            coll_strag_heritage_find(setup->comm, derive->rank_of, &own->numbered_as_origin);
+    derive->origin = own->origin;
+    if (!own->origin || !(own->origin->topology || own->origin->packed) ||
+        !(own->numbered_as_origin || make_topology(setup)))
+        return false;
+    const struct coll_strag_heritage *owner = own->numbered_as_origin ? own->origin : own;
+    module->lane_of = owner->lane_of;
+    if (ompi_comm_rank(setup->comm) != 0)
+        return true;
+    module->topology = owner->topology;
+    return find_locations(setup);
+}
+
+/* @return this rank's; all 0: there is no origin, or it cannot be used */
+static struct coll_strag_offer make_offer(struct setup *setup)
 {
     struct coll_strag_offer offer;
     memset(&offer, 0, sizeof offer); /* it is sent, padding and all */
-    if (!derive(setup))
+    if (!find_origin(setup)) {
+        forget_origin(setup);
         return offer;
-    offer.origin = setup->origin->id;
+    }
+    offer.origin = setup->derive.origin->id;
     offer.pinned = coll_strag_pinned(setup->comm, setup->module->first.pinned);
     if (setup->ranks)
         coll_strag_setup_fill_in_hosts(setup, &offer.hosts);
-    if (!setup->origin->shared)
+    if (!setup->derive.origin->shared)
         offer.hosts.shared_memory = COLL_STRAG_SHARED_NEVER;
     return offer;
 }
 
-/* ---- After it ---- */
+static size_t reply_bytes(const struct setup *setup)
+{
+    return sizeof *setup->derive.reply +
+           (size_t)ompi_comm_size(setup->comm) * sizeof *setup->derive.reply->entries;
+}
+
+void coll_strag_setup_call_roll(struct setup *setup)
+{
+    const int n = ompi_comm_size(setup->comm);
+    struct coll_strag_setup_derive *derive = &setup->derive;
+    derive->reply = (struct coll_strag_reply *)(void *)(setup->memory.infos + n);
+    memset(derive->reply, 0, reply_bytes(setup));
+    const struct coll_strag_offer offer = make_offer(setup);
+    if (offer.origin && derive->origin->shared)
+        coll_strag_setup_find_place(setup,
+                                    &derive->reply->entries[ompi_comm_rank(setup->comm)].info);
+    coll_strag_roll_call_begin(&derive->roll_call, &setup->exchange, setup->comm,
+                               &setup->module->first, &offer, derive->reply->entries);
+}
+
+/* ---- The answer ---- */
+
+static bool has_origin(const struct coll_strag_answer *answer)
+{
+    return answer->presence.missing == INT32_MAX && answer->offer.origin;
+}
+
+/* The origin is the same on all ranks: use it. */
+static void join(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    setup->hosts = &setup->derive.roll_call.answer.offer.hosts;
+    module->heritage->n = ompi_comm_size(setup->comm);
+    module->count.derived++;
+    if (setup->ranks) {
+        coll_strag_log(setup->comm, "set up from what is known of its ranks");
+        coll_strag_explain_topology(setup->comm, module->topology);
+    }
+    coll_strag_setup_end_network(setup);
+    coll_strag_setup_rejoin_memory(setup);
+    setup->derive.joined = true;
+}
+
+/* Over UCX more has to be exchanged before rank 0 can decide. */
+void coll_strag_setup_answer(struct setup *setup)
+{
+    struct coll_strag_setup_derive *derive = &setup->derive;
+    const int me = ompi_comm_rank(setup->comm);
+    struct coll_strag_answer *answer = &derive->roll_call.answer;
+    coll_strag_roll_call_add(&derive->roll_call, derive->reply->entries + me,
+                             strag_exchange_collected(&setup->exchange));
+    derive->reply->answer = *answer;
+    if (me == 0 && has_origin(answer) && answer->offer.hosts.transport != COLL_STRAG_UCP) {
+        join(setup);
+        coll_strag_setup_make_decision(setup);
+        derive->reply->decision = setup->module->heritage->decision;
+    }
+    strag_exchange_spread(&setup->exchange, derive->reply, reply_bytes(setup));
+}
+
+bool coll_strag_setup_is_derived(struct setup *setup, bool *here)
+{
+    struct coll_strag_setup_derive *derive = &setup->derive;
+    derive->roll_call.answer = derive->reply->answer;
+    *here = coll_strag_roll_call_end(&derive->roll_call);
+    setup->hosts = &derive->roll_call.answer.offer.hosts;
+    if (has_origin(&derive->roll_call.answer))
+        return true;
+    coll_strag_setup_leave_place(setup);
+    forget_origin(setup);
+    return false;
+}
+
+void coll_strag_setup_join_derived(struct setup *setup)
+{
+    if (!setup->derive.joined)
+        join(setup);
+    if (setup->hosts->transport == COLL_STRAG_UCP)
+        coll_strag_setup_decide(setup);
+    else
+        setup->module->heritage->decision = setup->derive.reply->decision;
+}
+
+/* ---- The end ---- */
 
 /* Plans depend on the topology, and on what is compared here. Engines need no other rank to have
- * the same store. */
+ * the same store. Plans from files stay where they are used: few communicators have any. */
 static void share_plans(struct coll_strag_heritage *heritage)
 {
     const struct coll_strag_heritage *origin = heritage->origin;
     const struct coll_strag_decision *own = &heritage->decision, *theirs = &origin->decision;
-    if (own->given_bytes) /* plans from files stay where they are used: few communicators have any
-                           */
-        return;
-    if (!heritage->numbered_as_origin || own->ports != theirs->ports ||
+    if (own->given_bytes || !heritage->numbered_as_origin || own->ports != theirs->ports ||
         own->reproducible != theirs->reproducible ||
-        !strag_state_is_same(&own->state, &theirs->state)) {
-        heritage->plans = coll_strag_part_plans(heritage->part, own, heritage->plans);
+        !strag_state_is_same(&own->state, &theirs->state))
         return;
-    }
     strag_plan_store_release(heritage->plans);
     heritage->plans = strag_plan_store_retain(origin->plans);
 }
 
-void coll_strag_setup_take_origin(struct setup *setup)
-{
-    struct coll_strag_module *module = setup->module;
-    module->heritage->n = ompi_comm_size(setup->comm);
-    module->heritage->hosts = *setup->hosts;
-    module->heritage->keyed = setup->hosts->keyed;
-    module->count.derived++;
-    if (!setup->ranks)
-        return;
-    coll_strag_log(setup->comm, "set up from what is known of its ranks");
-    coll_strag_explain_topology(setup->comm, module->topology);
-}
-
-void coll_strag_setup_want_to_rejoin(struct setup *setup)
-{
-    setup->stop = false;
-    setup->rejoins = coll_strag_setup_memory_is_wanted(setup);
-    setup->lane_of = setup->module->lane_of;
-}
-
+/* Others can derive theirs from it, its dups for one; numbered as the origin they find that. Not
+ * where a nonblocking call has begun: ranks then come here at different times. */
 void coll_strag_setup_end_derive(struct setup *setup)
 {
-    struct coll_strag_module *module = setup->module;
-    struct coll_strag_heritage *heritage = module->heritage;
+    struct coll_strag_heritage *heritage = setup->module->heritage;
     share_plans(heritage);
-    heritage->shared = NULL != module->shm;
+    heritage->shared = NULL != setup->module->shm;
+    if (setup->blocking && !heritage->numbered_as_origin &&
+        coll_strag_heritage_note_names(heritage, setup->comm))
+        heritage->id = setup->hosts->id;
     setup->concludes = setup->concludes || setup->hosts->transport == COLL_STRAG_UCP;
     if (!setup->concludes && setup->code == OMPI_SUCCESS)
         coll_strag_heritage_publish(heritage);

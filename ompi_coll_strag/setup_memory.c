@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "setup_memory.h"
-
+/*
+ * Sharing memory among the ranks of a host, if that is possible on all ranks of the communicator.
+ * If one cannot, all go on over the PML alone. All know which rank that is, and why: it is in the
+ * number of which the least is agreed upon.
+ *
+ * Ranks that have opened each other's arenas before, and hold them (strag_shm_hold), need to know
+ * each other's places there, and nothing else.
+ */
 #include "log.h"
+#include "setup_steps.h"
 #include "shared_memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-bool coll_strag_setup_memory_is_wanted(const struct setup *setup)
+static bool is_wanted(const struct setup *setup)
 {
     const struct coll_strag_hosts *hosts = setup->hosts;
     return hosts->shared_memory != COLL_STRAG_SHARED_NEVER &&
            !(hosts->unless_ucp && setup->module->ucp);
 }
 
-/* Up to COLL_STRAG_SETUP_FEW_RANKS no rank can be without. */
-static void make_room(struct setup *setup)
-{
-    const int n = ompi_comm_size(setup->comm);
-    if (setup->infos) /* it was tried in another way before */
-        return;
-    setup->infos = n <= COLL_STRAG_SETUP_FEW_RANKS ? setup->few_infos
-                                                   : calloc((size_t)n, sizeof *setup->infos);
-}
-
 void coll_strag_setup_leave_place(struct setup *setup)
 {
-    coll_strag_shared_memory_free(setup->shm);
-    setup->shm = NULL;
+    coll_strag_shared_memory_free(setup->memory.shm);
+    setup->memory.shm = NULL;
+}
+
+static void take(struct setup *setup)
+{
+    setup->module->shm = setup->memory.shm;
+    setup->memory.shm = NULL;
 }
 
 /* ---- The first time ---- */
@@ -51,7 +53,7 @@ static bool agreed(struct setup *setup)
     snprintf(text, sizeof text, "rank %d could not: %s", (int)least / STRAG_SHM_REASONS,
              strag_shm_reason_text((enum strag_shm_reason)(least % STRAG_SHM_REASONS)));
     coll_strag_setup_leave_place(setup);
-    setup->joins = false;
+    setup->memory.joins = false;
     if (ompi_comm_rank(setup->comm) != 0)
         return false;
     coll_strag_log(setup->comm, "no shared memory: %s", text);
@@ -62,83 +64,59 @@ static bool agreed(struct setup *setup)
 
 void coll_strag_setup_make_memory(struct setup *setup)
 {
-    setup->joins = coll_strag_setup_memory_is_wanted(setup);
-    if (!setup->joins)
+    struct coll_strag_setup_memory *own = &setup->memory;
+    own->joins = is_wanted(setup);
+    if (!own->joins)
         return;
-    struct strag_shm_info own;
-    setup->shm =
+    struct strag_shm_info *info = &own->infos[ompi_comm_rank(setup->comm)];
+    memset(info, 0, sizeof *info); /* it is sent, padding and all */
+    own->shm =
         coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, COLL_STRAG_MEMORY);
-    make_room(setup);
-    memset(&own, 0, sizeof own);
-    const bool room = setup->shm && setup->infos;
-    const enum strag_shm_reason reason =
-        room ? strag_shm_make(setup->shm, &own) : STRAG_SHM_NO_MEMORY;
-    if (room)
-        setup->infos[ompi_comm_rank(setup->comm)] = own;
-    ask(setup, reason);
+    ask(setup, own->shm ? strag_shm_make(own->shm, info) : STRAG_SHM_NO_MEMORY);
 }
 
 void coll_strag_setup_show_memory(struct setup *setup)
 {
-    if (setup->joins && agreed(setup))
-        strag_exchange_allgather(&setup->exchange, setup->infos, sizeof *setup->infos);
+    if (setup->memory.joins && agreed(setup))
+        strag_exchange_allgather(&setup->exchange, setup->memory.infos,
+                                 sizeof *setup->memory.infos);
 }
 
 void coll_strag_setup_join_memory(struct setup *setup)
 {
-    if (setup->joins)
-        ask(setup, strag_shm_join(setup->shm, setup->infos));
+    if (setup->memory.joins)
+        ask(setup, strag_shm_join(setup->memory.shm, setup->memory.infos));
 }
 
 void coll_strag_setup_end_memory(struct setup *setup)
 {
-    if (!setup->joins || !agreed(setup))
-        return;
-    setup->module->shm = setup->shm;
-    setup->shm = NULL;
+    if (setup->memory.joins && agreed(setup))
+        take(setup);
 }
 
 /* ---- Again ---- */
 
-void coll_strag_setup_ask_room(struct setup *setup)
+void coll_strag_setup_find_place(struct setup *setup, struct strag_shm_info *info)
 {
-    if (!setup->rejoins)
-        return;
-    setup->shm = coll_strag_shared_memory_create(setup->comm, setup->lane_of, COLL_STRAG_MEMORY);
-    make_room(setup);
-    struct strag_shm_info *own = &setup->own_info;
-    memset(own, 0, sizeof *own);
-    own->note = setup->stop || !setup->shm || strag_shm_make(setup->shm, own) != STRAG_SHM_ABLE;
-    setup->numbers[0] = !own->note && setup->infos;
-    if (ompi_comm_size(setup->comm) > COLL_STRAG_SETUP_FEW_RANKS)
-        strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
-    else
-        setup->numbers[0] = true;
+    struct coll_strag_setup_memory *own = &setup->memory;
+    own->shm =
+        coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, COLL_STRAG_MEMORY);
+    info->note = !own->shm || strag_shm_make(own->shm, info) != STRAG_SHM_ABLE;
 }
 
 void coll_strag_setup_rejoin_memory(struct setup *setup)
 {
-    if (!setup->rejoins)
-        return;
-    setup->stop = !setup->numbers[0];
-    if (setup->stop)
-        return;
-    setup->infos[ompi_comm_rank(setup->comm)] = setup->own_info;
-    strag_exchange_allgather(&setup->exchange, setup->infos, sizeof *setup->infos);
-}
-
-void coll_strag_setup_end_rejoin(struct setup *setup)
-{
-    if (!setup->rejoins)
-        return;
-    for (int rank = 0; !setup->stop && rank < ompi_comm_size(setup->comm); rank++)
-        setup->stop = setup->infos[rank].note;
-    if (setup->stop) {
-        coll_strag_setup_leave_place(setup);
-    } else if (strag_shm_join(setup->shm, setup->infos) != STRAG_SHM_ABLE) {
-        setup->code = OMPI_ERROR; /* it holds all arenas: that cannot be */
-    } else {
-        setup->module->shm = setup->shm;
-        setup->shm = NULL;
+    const struct coll_strag_entry *entries = setup->derive.reply->entries;
+    struct coll_strag_setup_memory *own = &setup->memory;
+    bool able = is_wanted(setup);
+    for (int rank = 0; able && rank < ompi_comm_size(setup->comm); rank++) {
+        own->infos[rank] = entries[rank].info;
+        able = !entries[rank].info.note;
     }
+    if (!able)
+        coll_strag_setup_leave_place(setup);
+    else if (strag_shm_join(own->shm, own->infos) == STRAG_SHM_ABLE)
+        take(setup);
+    else
+        setup->code = OMPI_ERROR; /* it holds all arenas: that cannot be */
 }

@@ -3,11 +3,11 @@
 
 #include "compat/failures.h"
 #include "device.h"
-#include "info_keys.h"
 #include "log.h"
 
+#include "base/text.h"
+
 #include <limits.h>
-#include <stdlib.h>
 
 bool coll_strag_setup_may_continue(struct setup *setup, int code)
 {
@@ -16,46 +16,18 @@ bool coll_strag_setup_may_continue(struct setup *setup, int code)
     return setup->code == OMPI_SUCCESS || setup->code == OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-/* ---- Where the ranks are ---- */
-
-void coll_strag_setup_keep_topology(struct setup *setup, struct strag_topology *topology)
-{
-    if (ompi_comm_rank(setup->comm) == 0)
-        setup->module->heritage->topology = topology;
-    else
-        setup->unpacked = topology;
-    setup->module->topology = topology;
-}
-
-struct strag_rank_location *coll_strag_setup_find_locations(ompi_communicator_t *comm,
-                                                            const struct strag_topology *topology)
-{
-    const int n = ompi_comm_size(comm);
-    struct strag_rank_location *ranks = topology ? calloc((size_t)n, sizeof *ranks) : NULL;
-    for (int rank = 0; ranks && rank < n; rank++) {
-        const char *host = topology->nodes[topology->host_node[rank]].name;
-        if (NULL == host) {
-            free(ranks);
-            return NULL;
-        }
-        snprintf(ranks[rank].host, sizeof ranks[rank].host, "%s", host);
-        ranks[rank].core = (struct strag_core){-1, -1, -1};
-        ranks[rank].world = (int32_t)ompi_group_get_proc_name(comm->c_local_group, rank).vpid;
-    }
-    return ranks;
-}
-
-uint8_t *coll_strag_setup_find_lanes(const struct strag_topology *topology, int n, int me)
-{
-    uint8_t *lane_of = malloc((size_t)n);
-    for (int rank = 0; lane_of && rank < n; rank++) {
-        const bool together = topology && strag_topology_same_host(topology, me, rank);
-        lane_of[rank] = together ? COLL_STRAG_MEMORY : COLL_STRAG_NETWORK;
-    }
-    return lane_of;
-}
-
 /* ---- What messages go over ---- */
+
+/* A number that no other communicator of the ranks in this one has. */
+static uint64_t make_id(void)
+{
+    static uint32_t made;
+    const opal_process_name_t own = OPAL_PROC_MY_NAME;
+    const uint32_t numbers[] = {own.jobid, own.vpid,
+                                __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED)};
+    const uint64_t id = strag_hash(STRAG_HASH_START, numbers, sizeof numbers);
+    return id ? id : 1;
+}
 
 static bool device_over_ucp(void)
 {
@@ -80,17 +52,7 @@ void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag
     }
     hosts->shared_memory = shared_memory_wanted(setup);
     hosts->unless_ucp = hosts->shared_memory == COLL_STRAG_SHARED_AUTO;
-    hosts->keyed = coll_strag_has_keys(setup->comm);
-}
-
-void coll_strag_setup_log_within_hosts(const struct setup *setup)
-{
-    const struct coll_strag_module *module = setup->module;
-    if (module->topology && module->topology->hosts < ompi_comm_size(setup->comm))
-        coll_strag_log(setup->comm, "within hosts: %s",
-                       module->shm   ? "shared memory"
-                       : module->ucp ? "UCX"
-                                     : "the PML");
+    hosts->id = make_id();
 }
 
 /* ---- The end ---- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ways of setting a communicator up (setup.c) have in common. The setups' own header: no
+ * What the two ways of setting a communicator up (setup.c) are made of. The setup's own header: no
  * other file needs it.
  *
  * A way is a list of steps. A step does what can be done without others, and at its end may begin
- * an exchange (run/exchange.h); the next step comes once that is over. What a step begins only
+ * an exchange (run/exchange.h); the next step comes once that is done. What a step begins only
  * under a condition the next one asks for under the same.
  *
  * Errors are recorded in `code` of struct setup. One of a message ends setup on this rank; a rank
@@ -23,106 +23,136 @@
 
 typedef void coll_strag_setup_step(struct setup *setup);
 
-/* Up to so many ranks there is room from the beginning for what they tell each other of shared
- * memory: no rank can be without. */
-enum { COLL_STRAG_SETUP_FEW_RANKS = 128 };
+/* What the roll call comes to, as rank 0 sends it to all. */
+struct coll_strag_reply {
+    struct coll_strag_answer answer;
+    struct coll_strag_decision decision; /* if it is derived, and not over UCX; else all 0 */
+    struct coll_strag_entry entries[];   /* [rank] */
+};
 
-/* On one rank, while it lasts: made with the communicator, so that no rank can be without it. What
- * it points to is its own, and freed when it ends; module, comm, hosts, lane_of and origin are not.
- */
+/* setup_derive.c's. */
+struct coll_strag_setup_derive {
+    struct coll_strag_heritage *origin; /* the module's heritage has the reference; NULL: none, so
+                                           everybody is asked */
+    int32_t *rank_of;                   /* [rank]: its rank there; owned */
+    struct coll_strag_roll_call roll_call;
+    struct coll_strag_reply *reply; /* behind the struct setup; set when the roll call begins */
+    bool joined;                    /* rank 0 has used the origin, in order to decide */
+};
+
+/* setup_ask.c's. */
+struct coll_strag_setup_ask {
+    struct coll_strag_rank_info own, *info; /* info: [rank], on rank 0; owned; else NULL */
+    struct coll_strag_hosts hosts;
+    void *packed; /* the topology; owned; NULL: there is none, or the heritage has it */
+};
+
+/* setup_network.c's. */
+struct coll_strag_setup_network {
+    bool connects;
+    struct coll_strag_ucp_joining ucp;
+};
+
+/* setup_memory.c's. */
+struct coll_strag_setup_memory {
+    bool joins;
+    struct strag_shm *shm;        /* owned until it is the module's */
+    struct strag_shm_info *infos; /* [rank]; behind the struct setup */
+};
+
+/* On one rank, while it lasts. Made with the communicator, so that no rank can be without it, with
+ * room behind it for what all ranks say: untouched until they do. */
 struct setup {
     struct coll_strag_module *module;
     ompi_communicator_t *comm;
-    bool blocking; /* a blocking call began it, so all ranks are in one until it is done */
-    int code;      /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
     coll_strag_setup_step *const *next; /* in a list that ends with NULL */
+    int code;       /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
+    bool blocking;  /* a blocking call began it, so all ranks are in one until it is done */
+    bool attached;  /* the communicator has its attribute, and is not being freed */
+    bool concludes; /* there is a conclusion */
+    bool asked_first_call;
+    struct setup *next_running; /* in setup.c's list */
 
     /* its messages */
     struct coll_strag_pml_transport pml;
     struct coll_strag_message under_way[STRAG_EXCHANGE_UNDER_WAY];
     struct strag_exchange exchange;
-    struct setup *next_running;              /* in setup.c's list */
     int32_t numbers[COLL_STRAG_UCP_NUMBERS]; /* to be agreed upon, or rank 0's */
-    struct coll_strag_roll_call roll_call;
-    struct coll_strag_at_once *at_once; /* part of this one's memory; NULL: too many ranks */
-    struct coll_strag_rank_info own;
 
     const struct coll_strag_hosts *hosts; /* what rank 0 wants, once that is known */
+    struct strag_rank_location *ranks;    /* [rank]: where they are; on rank 0; owned */
+    struct strag_topology
+        *unpacked; /* on others: the module's while it is set up; owned; or NULL */
+    void *given;   /* plans from files, as bytes; owned; NULL: there are none */
 
-    /* rank 0's; NULL elsewhere */
-    struct coll_strag_rank_info *info; /* [rank]; NULL unless all is asked anew */
-    struct strag_rank_location *ranks; /* [rank]: where they are */
-    struct coll_strag_table_inputs inputs;
-
-    void *given;  /* plans from files, as bytes; NULL: there are none */
-    void *packed; /* the topology; NULL: there is none, or the heritage has it */
-
-    /* other ranks' */
-    struct strag_topology *unpacked; /* the module's topology while it is set up; NULL: none */
-
-    /* with an origin, or a parent */
-    struct coll_strag_heritage *origin; /* the module's heritage has the reference to it; NULL: all
-                                           is asked anew */
-    int32_t *rank_of;                   /* [rank]: its rank there */
-    struct coll_strag_heritage *parent; /* a reference, until the module's heritage has it */
-
-    bool attached;  /* dups will have the heritage */
-    bool concludes; /* there is a conclusion */
-    bool asked_first_call;
-
-    /* setup_network.c's */
-    bool connects;
-    struct coll_strag_ucp_joining ucp;
-
-    /* setup_memory.c's */
-    bool joins, rejoins, stop;
-    const uint8_t *lane_of;
-    struct strag_shm *shm; /* until it is the module's */
-    struct strag_shm_info own_info, *infos;
-
-    struct strag_shm_info few_infos[]; /* [rank]; none with more than COLL_STRAG_SETUP_FEW_RANKS */
+    struct coll_strag_setup_derive derive;
+    struct coll_strag_setup_ask ask;
+    struct coll_strag_setup_network network;
+    struct coll_strag_setup_memory memory;
 };
 
-/** Note how a step ended. @return whether this rank goes on after a step that ended with `code` */
+/** Record how a step ended. @return whether this rank goes on after a step that ended with `code`
+ */
 bool coll_strag_setup_may_continue(struct setup *setup, int code);
-
-/* ---- Where the ranks are ---- */
-
-/** The module's from now on, until the end of setup or, on rank 0, of the heritage.
- * @param topology  taken over */
-void coll_strag_setup_keep_topology(struct setup *setup, struct strag_topology *topology);
-
-/** Host and rank in the job: from the topology, and the processes' names.
- * @param topology  NULL is allowed
- * @return [rank]; the caller's to free; NULL: out of memory, or the hosts have no names */
-struct strag_rank_location *coll_strag_setup_find_locations(ompi_communicator_t *comm,
-                                                            const struct strag_topology *topology);
-
-/** How messages to every rank are cut.
- * @param topology  NULL: it is not known
- * @return [n]: enum coll_strag_lane; the caller's to free; NULL: out of memory */
-uint8_t *coll_strag_setup_find_lanes(const struct strag_topology *topology, int n, int me);
-
-/* ---- What messages go over ---- */
 
 /** Rank 0: what is wanted, once it is known where the ranks are. */
 void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts);
 
-/** On rank 0. */
-void coll_strag_setup_log_within_hosts(const struct setup *setup);
-
-/* ---- The end ---- */
-
-/** Calls that are never ours are delegated at once from now on. */
+/** Calls that are never strag's are delegated at once from now on. */
 void coll_strag_setup_find_shortest(struct coll_strag_module *module);
 
 /** The previous component runs all calls from now on. The same on all ranks. */
 void coll_strag_setup_give_up(struct coll_strag_module *module, enum coll_strag_reason reason);
 
+/* ---- The roll call, and what follows from an origin ---- */
+
+coll_strag_setup_step coll_strag_setup_call_roll, coll_strag_setup_answer,
+    coll_strag_setup_join_derived, coll_strag_setup_end_derive;
+
+/** The roll call is done. @param[out] here  have all ranks the same strag?
+ * @return whether they have the same origin, too: the rest of the derived way follows. Else
+ *         nothing of it is left. The same on all ranks */
+bool coll_strag_setup_is_derived(struct setup *setup, bool *here);
+
+/* ---- Asking everybody ---- */
+
+coll_strag_setup_step coll_strag_setup_make_room, coll_strag_setup_tell_own,
+    coll_strag_setup_tell_hosts, coll_strag_setup_tell_topology, coll_strag_setup_keep_told,
+    coll_strag_setup_ping, coll_strag_setup_end_ask;
+
+/* ---- The network's transport; setup->hosts says what is wanted ---- */
+
+coll_strag_setup_step coll_strag_setup_open_network, coll_strag_setup_room_for_cards,
+    coll_strag_setup_show_cards, coll_strag_setup_read_cards, coll_strag_setup_end_network;
+
+/* ---- Shared memory ---- */
+
+/* The first time; setup->hosts says whether it is wanted. */
+coll_strag_setup_step coll_strag_setup_make_memory, coll_strag_setup_show_memory,
+    coll_strag_setup_join_memory, coll_strag_setup_end_memory;
+
+/** Ranks hold each other's arenas (strag_shm_hold), as the origin's ranks do: find a place in this
+ * process's. @param[out] info  for the others; its note: this rank cannot */
+void coll_strag_setup_find_place(struct setup *setup, struct strag_shm_info *info);
+
+/** All ranks' are in setup->derive.reply, and setup->hosts says whether memory is wanted. */
+void coll_strag_setup_rejoin_memory(struct setup *setup);
+
+/** Memory is not shared: give this rank's place back, if it has one. */
+void coll_strag_setup_leave_place(struct setup *setup);
+
+/* ---- Rank 0's decision ---- */
+
+/** On rank 0: its decision is the heritage's, as it is sent. */
+void coll_strag_setup_make_decision(struct setup *setup);
+
+coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision,
+    coll_strag_setup_take_given;
+
+/* ---- The end ---- */
+
 /* Has each rank all that it needs? If so, others may use the heritage; if not, all give up. An
  * error of a message stays this rank's own. Nothing is asked unless setup->concludes. */
-#define COLL_STRAG_SETUP_CONCLUDE_STEPS coll_strag_setup_ask_all_well, coll_strag_setup_conclude
-
 coll_strag_setup_step coll_strag_setup_ask_all_well, coll_strag_setup_conclude;
 
 #endif

@@ -68,21 +68,18 @@ static bool make_key(const struct coll_strag_table_inputs *inputs,
                              decision->reproducible,
                              inputs->shared,
                              inputs->all_shared,
-                             inputs->crowd.processors,
-                             (int64_t)inputs->crowd.window,
+                             inputs->oversubscribed.processors,
+                             (int64_t)inputs->oversubscribed.window,
                              inputs->transport};
-    const void *topology = inputs->packed;
-    size_t bytes = inputs->packed_bytes;
     void *packed = NULL;
-    if (inputs->topology && !topology) {
-        if (strag_topology_pack(inputs->topology, &packed, &bytes, NULL) != STRAG_OK)
-            return false;
-        topology = packed;
-    }
+    size_t bytes = 0;
+    if (inputs->topology &&
+        strag_topology_pack(inputs->topology, &packed, &bytes, NULL) != STRAG_OK)
+        return false;
     key->data = malloc(sizeof fixed + sizeof *state + bytes);
     if (key->data) {
         char *end = put_state(put(key->data, fixed, sizeof fixed), state);
-        key->bytes = (size_t)(put(end, topology, bytes) - key->data);
+        key->bytes = (size_t)(put(end, packed, bytes) - key->data);
         key->hash = strag_hash(STRAG_HASH_START, key->data, key->bytes);
     }
     free(packed);

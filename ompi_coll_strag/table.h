@@ -18,8 +18,6 @@
 struct coll_strag_table_inputs {
     ompi_communicator_t *comm;
     const struct strag_topology *topology; /* NULL: it is not known, or must not count */
-    const void *packed; /* the same as bytes, where they are at hand; NULL: they are not */
-    size_t packed_bytes;
     int pinned;      /* what is asked for: index in strag_algorithms, or COLL_STRAG_AUTO */
     bool shared;     /* messages within hosts go through shared memory, */
     bool all_shared; /* and so do all of them */

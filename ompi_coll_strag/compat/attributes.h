@@ -21,14 +21,19 @@
 #define COLL_STRAG_COPY_ARGUMENT , MPI_Comm made __opal_attribute_unused__
 #endif
 
-typedef int coll_strag_copy_fn(MPI_Comm comm, int key, void *extra, void *value, void *copy,
-                               int *flag COLL_STRAG_COPY_ARGUMENT);
-
-/** Make a key. @return MPI_KEYVAL_INVALID: out of memory */
-static inline int coll_strag_attribute_key(coll_strag_copy_fn *copy,
-                                           MPI_Comm_delete_attr_function *deleted)
+static inline int coll_strag_attribute_not_copied(MPI_Comm comm, int key, void *extra, void *value,
+                                                  void *copy, int *flag COLL_STRAG_COPY_ARGUMENT)
 {
-    const ompi_attribute_fn_ptr_union_t copy_fn = {.attr_communicator_copy_fn = copy};
+    (void)comm, (void)key, (void)extra, (void)value, (void)copy;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+/** Make a key, of attributes that dups do not get. @return MPI_KEYVAL_INVALID: out of memory */
+static inline int coll_strag_attribute_key(MPI_Comm_delete_attr_function *deleted)
+{
+    const ompi_attribute_fn_ptr_union_t copy_fn = {.attr_communicator_copy_fn =
+                                                       coll_strag_attribute_not_copied};
     const ompi_attribute_fn_ptr_union_t delete_fn = {.attr_communicator_delete_fn = deleted};
     int key;
     return ompi_attr_create_keyval(COMM_ATTR, copy_fn, delete_fn, &key, NULL, 0, NULL) ==

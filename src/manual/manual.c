@@ -180,8 +180,6 @@ const struct strag_variable strag_variables[STRAG_VARIABLES] = {
     [STRAG_COUNT_SETUPS_DERIVED] = {STRAG_PREFIX "setups_derived",
                                     "communicators that were set up from the "
                                     "locations of another one's ranks"},
-    [STRAG_COUNT_SETUPS_INHERITED] = {STRAG_PREFIX "setups_inherited",
-                                      "dups that were set up like their parents"},
     [STRAG_SAY_LATE_RANK] = {STRAG_PREFIX "late_rank",
                              "The communicator's straggler now, a rank; -1: none"},
     [STRAG_SAY_LATE_DELAY] = {STRAG_PREFIX "late_delay",
@@ -230,7 +228,6 @@ const struct strag_verbose_line strag_verbose_lines[] = {
     {1, "no shared memory: WHY", "Which rank cannot share memory, and what it lacks"},
     {1, "transport: CARRIER", "The transport of messages between hosts: pml or ucp"},
     {1, "not used: WHY", "Why this communicator stays with the previous component"},
-    {1, "set up as its parent", "A dup, which uses its parent's topology and choices"},
     {1, "set up from what is known of its ranks",
      "The ranks' locations were known from another communicator"},
     {1, "FILE: ALGORITHM is proved, N operations of N ranks",

@@ -7,7 +7,7 @@
  *     copied      in copy callbacks, of MPI_Comm_dup: the parent's first calls. Open MPI keeps a
  *                 communicator's attributes in a table that grows, with 15 of them for instance;
  *                 those that come later in it must be copied all the same
- *     in flight   freed right after its first call, which is nonblocking
+ *     in flight   freed right after the call that sets it up, which is nonblocking
  *     ended       in delete callbacks of MPI_COMM_SELF, of MPI_Finalize
  *
  *     callbacks [--least N]    strag runs N calls at least; 0: none
@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-enum { COUNT = 2000, TIMES = 2, ATTRIBUTES = 18, CALLS = 3 };
+enum { COUNT = 2000, TIMES = 2, ATTRIBUTES = 18, CALLS = 5 };
 
 /* The calls that a callback makes, and whether it is to make any. */
 static struct {
@@ -142,6 +142,7 @@ static void in_flight(void)
     for (int t = 0; t < TIMES; t++) {
         MPI_Comm dup;
         TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &dup));
+        test_pass_first_calls(dup);
         use(dup, false, "in flight");
         TEST_MPI(MPI_Comm_free(&dup));
     }
@@ -163,6 +164,7 @@ static int end(MPI_Comm comm, int key, void *value, void *extra)
     }
     MPI_Comm dup;
     TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &dup));
+    test_pass_first_calls(dup);
     use(dup, false, "at the very end");
     TEST_MPI(MPI_Comm_free(&dup));
     return MPI_SUCCESS;

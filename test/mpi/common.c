@@ -259,6 +259,14 @@ double test_variable_read(const char *name, MPI_Comm comm)
     return MPI_INT == type ? value.number : MPI_DOUBLE == type ? value.real : (double)value.natural;
 }
 
+void test_pass_first_calls(MPI_Comm comm)
+{
+    for (int call = 0; call < 2; call++) {
+        int one = 1;
+        TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, &one, 1, MPI_INT, MPI_SUM, comm));
+    }
+}
+
 MPI_Comm test_with_key(MPI_Comm comm, const char *key, const char *value)
 {
     MPI_Comm made;
@@ -267,6 +275,7 @@ MPI_Comm test_with_key(MPI_Comm comm, const char *key, const char *value)
     TEST_MPI(MPI_Info_set(info, key, value));
     TEST_MPI(MPI_Comm_dup_with_info(comm, info, &made));
     TEST_MPI(MPI_Info_free(&info));
+    test_pass_first_calls(made);
     return made;
 }
 

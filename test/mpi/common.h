@@ -101,8 +101,12 @@ unsigned long long test_counter_read(const char *name);
  * strag, where --expect-strag 0 allows that. */
 double test_variable_read(const char *name, MPI_Comm comm);
 
-/** A duplicate of a communicator with an info key, such as coll_strag_plan. The caller's to free.
- */
+/** Make a communicator's first two calls, which strag leaves to the previous component if the
+ * program has made it and nobody says what is to run. They count as calls, or as delegated. */
+void test_pass_first_calls(MPI_Comm comm);
+
+/** A duplicate of a communicator with an info key, such as coll_strag_plan. Its first calls are
+ * made. The caller's to free. */
 MPI_Comm test_with_key(MPI_Comm comm, const char *key, const char *value);
 
 /** A duplicate of a communicator with an algorithm pinned on it (info key coll_strag_algorithm). */

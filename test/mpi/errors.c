@@ -163,6 +163,8 @@ static MPI_Comm make_comm(const char *kind)
         TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &comm));
     else /* with a key of the watch all ranks are asked again */
         comm = test_with_key(MPI_COMM_WORLD, "coll_strag_slowdown", "0");
+    if (strcmp(kind, "dup") == 0 || strcmp(kind, "split") == 0)
+        test_pass_first_calls(comm);
     TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     return comm;
 }
@@ -180,6 +182,8 @@ static void run_series(MPI_Comm comm, int calls)
     call_blocking(comm, MIDDLE, "blocking, middle");
     note("MPI_Comm_dup", number);
     TEST_MPI(MPI_Comm_dup(comm, &dup));
+    call_blocking(dup, SHORT, "blocking, first on the dup");
+    call_blocking(dup, SHORT, "blocking, second on the dup");
     call_nonblocking(dup, MIDDLE, "nonblocking, on the dup");
     call_blocking(comm, SHORT, "blocking, short again");
     call_blocking(dup, longest, "blocking, long, on the dup");

@@ -284,6 +284,7 @@ static void open_comm(int k, MPI_Comm made)
     TEST_MPI(MPI_Group_translate_ranks(group, comm->n, ranks, world, comm->world));
     TEST_MPI(MPI_Group_free(&group));
     TEST_MPI(MPI_Group_free(&world));
+    test_pass_first_calls(made);
     if (run.blocking_first)
         call_blocking(comm, k, run.ids, 8192, false);
 }
