@@ -61,7 +61,7 @@ formulas() {
     done
 }
 all=1..256,1000,1024 most=1..100,127,128,255,256 # more take longer than a second
-[ -z "${STRAG_CASES_MOST:-}" ] || all=1..48,200 most=1..36,100 # with sanitizers it takes ten times as long
+[ -z "${STRAG_CASES_MOST:-}" ] || all=1..20 most=1..17 # with sanitizers
 formulas doubling $all recursive-doubling bine-latency torus-doubling hierarchical-doubling
 formulas halving $all recursive-halving bine torus-halving
 formulas 'few rounds' $all circulant swing

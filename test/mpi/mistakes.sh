@@ -191,14 +191,16 @@ for value in ring previous; do
     for who in 0 3; do
         calls=12
         [ "$who $value" != '0 previous' ] || calls=6
-        for memory in 0 1; do
-            run "$calls" $((24 - calls)) --mca coll_strag_shared_memory "$memory" --mca coll_strag_verbose 1 -- \
-                --who "$who" --keys "coll_strag_algorithm=$value"
-            lines 1 'the info key coll_strag_algorithm is not the same there as on rank 0'
-            ring=0
-            [ "$who $value" != '0 ring' ] || ring=2
-            lines "$ring" 'the duplicate .*: ring \(pinned by coll_strag_algorithm\)'
-        done
+        case "$who $value" in
+            '0 ring' | '3 previous') memory=1 ;;
+            *) memory=0 ;;
+        esac
+        run "$calls" $((24 - calls)) --mca coll_strag_shared_memory "$memory" --mca coll_strag_verbose 1 -- \
+            --who "$who" --keys "coll_strag_algorithm=$value"
+        lines 1 'the info key coll_strag_algorithm is not the same there as on rank 0'
+        ring=0
+        [ "$who $value" != '0 ring' ] || ring=2
+        lines "$ring" 'the duplicate .*: ring \(pinned by coll_strag_algorithm\)'
     done
 done
 if can_make_hosts; then
