@@ -38,7 +38,7 @@ mkdir "$work/alone"
 if [ -f "$builddir/config.cache" ]; then
     sed -E '/^ac_cv_(env|path)_/d' "$builddir/config.cache" > "$work/alone/config.cache"
 fi
-(cd "$work/alone" && "$srcdir/configure" --without-ompi --config-cache > output 2>&1) ||
+(cd "$work/alone" && "$srcdir/configure" --without-ompi --disable-dependency-tracking --config-cache > output 2>&1) ||
     { tail -n 3 "$work/alone/output"; fail '--without-ompi is refused'; }
 grep -q 'Open MPI  *no: only libstrag and the strag command' "$work/alone/output" ||
     fail 'the summary of --without-ompi'
