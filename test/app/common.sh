@@ -8,10 +8,11 @@
 export OMPI_MCA_btl=${OMPI_MCA_btl-^ofi,openib,uct}
 
 # Numbers of ranks: each algorithm that is pinned has one. STRAG_TEST_FULL=1: all with all.
-app_ranks='3 4'
-if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
-    app_ranks='2 3 4 8'
-fi
+# shellcheck disable=SC2034 # used by the tests
+case ${STRAG_TEST_FULL:-0} in
+    1) app_ranks='2 3 4 8' ;;
+    *) app_ranks='3 4' ;;
+esac
 
 # algorithms_for RANKS: auto, and pinned ones
 algorithms_for()

@@ -15,6 +15,9 @@ parts=20 turn=0
 for ranks in 1 2 3 4 5 6 7 8 9; do
     # Several segments for each block of the large vectors; also of a size that no element divides.
     segment=24K most=100003
+    if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
+        segment=64K most=1048583
+    fi
     case $ranks in
         3 | 7) segment=8001 ;;
         6) segment=4K ;;
@@ -34,8 +37,6 @@ for ranks in 1 2 3 4 5 6 7 8 9; do
     if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
         large=0/1
         repeat=100
-        segment=64K
-        most=1048583
     fi
     must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 \
         --mca coll_strag_segment_size "$segment" \
