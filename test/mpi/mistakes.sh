@@ -143,19 +143,16 @@ rules='cannot use this rules file \(coll_strag_rules\)'
 layout='cannot use this description of the network \(coll_strag_layout'
 missing="$file.gone: cannot be opened: No such file or directory"
 any='[0-9]+'
-for other in algorithm=ring reproducible=ranks torus=1 minimum_size=1G; do
+for other in algorithm=ring reproducible=ranks torus=4 torus=1 minimum_size=1G; do
     set -- --mca "coll_strag_${other%=*}" "${other#*=}"
-    run "$any" "$any" --mca coll_strag_rules "$file.gone" "$@"
-    warned "$rules" "$missing"
-    run "$any" "$any" --mca coll_strag_layout "$file.gone" "$@"
-    warned "$layout" "$missing"
+    run "$any" "$any" --mca coll_strag_rules "$file.gone" --mca coll_strag_layout "$file.gone" "$@"
+    lines 2 "$warning"
+    lines 1 "$rules"
+    lines 1 "$layout"
+    lines 2 "$missing"
 done
 run 48 0 --mca coll_strag_rules "$file.gone" --mca coll_strag_algorithm ring -- --how halves --times 3
 warned "$rules" "$missing"
-run "$any" "$any" --mca coll_strag_layout "$file.gone" --mca coll_strag_rules "$file.gone" --mca coll_strag_torus 4
-lines 2 "$warning"
-lines 1 "$layout"
-lines 1 "$rules"
 
 # ---- Info keys ----
 
