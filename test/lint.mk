@@ -44,5 +44,5 @@ lint-tidy:
 		$(OMPI_CFLAGS) $(OMPI_CPPFLAGS)
 
 lint-shell:
-	cd $(top_srcdir) && shellcheck -x -P . quickstart .ci/run test/run-test strag-mpirun.in tools/completion/strag \
-		`find bench cuda test -name '*.sh' | sort`
+	cd $(top_srcdir) && { printf '%s\n' quickstart .ci/run test/run-test strag-mpirun.in tools/completion/strag && \
+		find bench cuda test -name '*.sh' | sort; } | xargs -P `nproc` -n 8 shellcheck -x -P .

@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The command-line program.
 
-strag_program_sources = \
+# Those that go over the table of algorithms, and the others
+strag_table_sources = \
+	tools/commands.c \
+	tools/explain_json.c \
+	tools/explain_text.c \
+	tools/explanation.c \
+	tools/strag.c
+strag_other_sources = \
 	tools/command_cost.c \
 	tools/command_explain.c \
 	tools/command_params.c \
 	tools/command_plan.c \
 	tools/command_topology.c \
 	tools/command_verify.c \
-	tools/commands.c \
 	tools/commands.h \
 	tools/compact.c \
 	tools/compact.h \
 	tools/cost_svg.c \
 	tools/cost_svg.h \
-	tools/explain_json.c \
 	tools/explain_levels.c \
-	tools/explain_text.c \
-	tools/explanation.c \
 	tools/explanation.h \
 	tools/options.c \
 	tools/options.h \
-	tools/strag.c \
 	tools/terminal.c \
 	tools/terminal.h \
 	tools/topology_options.c \
@@ -30,6 +32,7 @@ strag_program_sources = \
 	tools/topology_svg.h \
 	tools/write.c \
 	tools/write.h
+strag_program_sources = $(strag_table_sources) $(strag_other_sources)
 
 bin_PROGRAMS += tools/strag
 tools_strag_SOURCES = $(strag_program_sources)

@@ -13,11 +13,11 @@ echo "SEED=$seed"
 # others at each shape, and those with many blocks take long here.
 sizes_of() {
     case $1 in
-    recursive-doubling | circulant | recursive-halving | ring) echo 1 2 3 4 5 6 7 8 9 12 13 16 17 ;;
-    flexreduce-pipelined | optcc | weighted) echo 1 2 3 4 6 ;;
+    recursive-doubling | circulant | recursive-halving | ring) echo 1 2 3 4 5 6 7 8 9 16 ;;
+    flexreduce-pipelined | optcc | weighted) echo 1 2 3 6 ;;
     stragglar) echo 2 4 6 10 ;;
-    straggler-pipeline | broadcast-after) echo 2 3 4 6 9 ;;
-    *) echo 1 2 3 4 5 6 9 ;;
+    straggler-pipeline | broadcast-after) echo 2 3 6 9 ;;
+    *) echo 1 2 4 6 9 ;;
     esac
 }
 

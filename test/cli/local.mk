@@ -17,13 +17,14 @@ cli_tests = \
 	test/cli/verify.sh
 TESTS += $(cli_tests)
 
-# The program again, over algorithms that are not what they claim. The two names of the table are
-# redefined, so that they do not clash with the library's.
+# The program, over algorithms that are not what they claim. The two names of the table are redefined
+# in what uses them, so that they do not clash with the library's.
 check_PROGRAMS += test/cli/strag-broken
-test_cli_strag_broken_SOURCES = $(strag_program_sources) test/cli/broken.c
+test_cli_strag_broken_SOURCES = $(strag_table_sources) test/cli/broken.c
 test_cli_strag_broken_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools \
 	-Dstrag_algorithms=broken_algorithms -Dstrag_algorithm_find=broken_algorithm_find
-test_cli_strag_broken_LDADD = src/libstrag.la
+test_cli_strag_broken_LDADD = $(patsubst %.c,%.$(OBJEXT),$(filter %.c,$(strag_other_sources))) \
+	src/libstrag.la
 
 EXTRA_DIST += \
 	$(cli_tests) \

@@ -124,19 +124,19 @@ def is_silent(strag, arguments, pause=0):
 def finished(strag, folder):
     """What takes more than a second and ends: nothing of the line stays."""
     out = os.path.join(folder, "out")
-    for arguments, shows in (("plan ring -n 2048 --yes --format json", rb"strag plan: writing, \d+ %, \d+ s"),
-                             ("verify ring -n 1500", rb"strag verify: running, 4 of 4, \d+ %, \d+ s")):
+    for arguments, shows in (("plan ring -n 1300 --yes --format json", rb"strag plan: writing, \d+ %, \d+ s"),
+                             ("verify ring -n 1100", rb"strag verify: running, 4 of 4, \d+ %, \d+ s")):
         session = Session(strag, arguments, "/dev/null" if "plan" in arguments else out)
         status = session.end()
         check(status == 0, f"{arguments}: exit status {status}")
         check(re.search(shows, session.seen), f"{arguments} shows {session.seen[-200:]}")
         check(screen(session.seen) == "", f"{arguments} leaves {screen(session.seen)!r}")
     with open(out, encoding="utf-8") as file:
-        check(file.read().startswith("verified ring n=1500 "), "verify's line")
+        check(file.read().startswith("verified ring n=1100 "), "verify's line")
     # A line to the same terminal has no progress before it.
-    session = Session(strag, "verify ring -n 1500")
+    session = Session(strag, "verify ring -n 1100")
     session.end()
-    check(screen(session.seen).startswith("verified ring n=1500 blocks=1500 "), screen(session.seen))
+    check(screen(session.seen).startswith("verified ring n=1100 blocks=1100 "), screen(session.seen))
     # Nothing is shown of what is quick, and nothing between operations on the terminal.
     check(is_silent(strag, "explain -n 8 --bytes 1K"), "progress of what takes no time")
     check(is_silent(strag, "plan ring -n 100", pause=2), "progress within the output")

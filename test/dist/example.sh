@@ -95,10 +95,10 @@ name=$(basename "$file" .c)
 echo "ok: $name is listed, proved and priced"
 STRAG=$strag bash "$srcdir/test/cli/contract.sh" || [ $? = 77 ] || fail 'other algorithms are not what they were'
 
-if [ -f "$builddir/test/unit/test_plan-test_plan.o" ]; then
+if [ -f "$builddir/test/unit/test_plan.o" ]; then
     libraries="$(value unit_ldflags) $builddir/test/unit/.libs/libunit.a $libraries $(value CMOCKA_LIBS)"
     for test in plan mutation engine failure memory in_order cost clocks straggler; do
-        linked "test_$test" "$builddir/test/unit/test_$test-test_$test.o"
+        linked "test_$test" "$builddir/test/unit/test_$test.o"
         (cd "$work" && STRAG_CASES_MOST=100 "./test_$test" > output 2>&1) ||
             { tail -n 20 "$work/output"; fail "test_$test"; }
         echo "ok: test_$test"

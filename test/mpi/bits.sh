@@ -83,7 +83,6 @@ both 'four hosts' 'tree, 4 hosts' 8 -- "$on_hosts" 2 -
 both 'four hosts on two switches' 'tree, 2 switches, 4 hosts' 8 \
     --mca coll_strag_layout "$files/topology.conf" -- "$on_hosts" 2 -
 both 'a torus' 'torus 4x2' 8 --mca coll_strag_torus 4x2 -- "$on_hosts" 1 -
-same 'eight hosts' mapping 8 -- "$on_hosts" 1 -
 # Whatever the mapping is.
 same 'eight hosts' ranks 8 -- "$on_hosts" 1 -
 run ranks 7 8 --mca coll_strag_torus 2x2 -- "$on_hosts" 2 -

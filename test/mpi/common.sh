@@ -112,7 +112,7 @@ export OMPI_MCA_btl=${OMPI_MCA_btl-^ofi,openib,uct}
 
 # The programs read counters by MPI_T, which loads every component. Those for networks that no test
 # uses load libraries that calibrate themselves for 0.2 s (psm's, also through libfabric): half of a
-# short job's time. The jobs therefore use a folder without them.
+# short job's time. The jobs therefore use a folder without them, and without those for files and OSHMEM.
 component_options=()
 stock=$("$STRAG_MPIRUN" --print-env | sed -n "s/^export OMPI_MCA_mca_base_component_path='[^:]*:\(.*\)'$/\1/p")
 if [ -e "$stock/mca_mtl_psm.so" ]; then
@@ -121,7 +121,9 @@ if [ -e "$stock/mca_mtl_psm.so" ]; then
         own_components=$(mktemp -d "$builddir/components.XXXXXX")
         for component in "$stock"/*; do
             case ${component##*/} in
-                *_ofi.* | *_psm.* | *_psm2.* | *_openib.* | *_usnic.*) ;;
+                *_ofi.* | *_psm.* | *_psm2.* | *_openib.* | *_usnic.* | *_ucx.*) ;;
+                mca_io_* | mca_fcoll_* | mca_fbtl_* | mca_fs_* | mca_sharedfp_* | mca_sshmem_* | mca_memheap_* | \
+                    mca_scoll_* | mca_spml_* | mca_atomic_*) ;;
                 *) ln -s "$component" "$own_components" ;;
             esac
         done

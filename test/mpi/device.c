@@ -8,11 +8,12 @@
  * Each result is, byte for byte, that of the same call in host memory. The driver may be a real one
  * or the fake one, whose device memory only the driver can access.
  *
- *     device [--counts A,B,..] [--algorithms C,D,..]
+ *     device [--counts A,B,..] [--algorithms C,D,..] [--pairs K/M]
  *
  * --counts      elements (1,5,1000)
  * --algorithms  each pinned on a communicator in turn; they share the predefined types and
  * operators (none: all is on MPI_COMM_WORLD)
+ * --pairs       these K, K+M, ... alone (0/1: all)
  */
 #include "common.h"
 #include "elements.h"
@@ -334,15 +335,16 @@ static void run_part(int part, int parts)
     TEST_CHECK(test_counters_read().calls > before.calls, "strag did not run");
 }
 
-static void run_pinned(const char *algorithms)
+static void run_pinned(const char *algorithms, int part, int parts)
 {
     char *list = strdup(algorithms), *rest = NULL;
-    int part = 0, parts = 1;
+    const int step = parts;
     for (const char *comma = algorithms; (comma = strchr(comma, ',')); comma++)
-        parts++;
+        parts += step;
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         comm = test_pinned(MPI_COMM_WORLD, name);
-        run_part(part++, parts);
+        run_part(part, parts);
+        part += step;
         TEST_MPI(MPI_Comm_free(&comm));
     }
     free(list);
@@ -361,11 +363,14 @@ static void read_counts(const char *text)
 
 int main(int argc, char **argv)
 {
-    const char *list = "1,5,1000", *algorithms = "";
+    const char *list = "1,5,1000", *algorithms = "", *pairs = "0/1";
     const struct test_option options[] = {
-        {"counts", &list}, {"algorithms", &algorithms}, {NULL, NULL}};
+        {"counts", &list}, {"algorithms", &algorithms}, {"pairs", &pairs}, {NULL, NULL}};
+    int part, parts;
     test_start(&argc, &argv, "device", MPI_THREAD_SINGLE, options);
     read_counts(list);
+    if (2 != sscanf(pairs, "%d/%d", &part, &parts) || part < 0 || part >= parts)
+        test_die("--pairs %s: not K/M", pairs);
     int there = gpu_open(&gpu, NULL);
     TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     if (!there) {
@@ -375,9 +380,9 @@ int main(int argc, char **argv)
         return TEST_SKIP;
     }
     if (*algorithms)
-        run_pinned(algorithms);
+        run_pinned(algorithms, part, parts);
     else
-        run_part(0, 1);
+        run_part(part, parts);
     TEST_CHECK(on_device > 0, "no buffer was on a device");
     if (gpu.fake_counts) {
         struct fake_counts fake;

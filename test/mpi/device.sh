@@ -3,7 +3,8 @@
 # Buffers in a device's memory (device.c), over the fake driver: reduced by the device or on the
 # host; sent by way of pinned memory over the PML, over UCX and through the memory that a host's ranks
 # share, or from where they are over a UCX that takes them. In most calls some ranks' buffers are on
-# the host.
+# the host. On each of these ways every pair of operator and type has one number of ranks.
+# STRAG_TEST_FULL=1: all with all.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -13,6 +14,16 @@ if [ ! -f "$driver/libcuda.so.1" ]; then
     echo "no fake driver: configure found no cmocka"
     exit 77
 fi
+
+# third K: a part of the pairs
+third()
+{
+    if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
+        echo 0/1
+    else
+        echo "$(($1 % 3))/3"
+    fi
+}
 
 # over RANKS OPTION...: the program, with its words
 over()
@@ -25,7 +36,7 @@ over()
 over_memory()
 {
     over "$1" --mca coll_strag_segment_size 2K --mca coll_strag_shared_memory "$2" \
-        "$programs/device" --counts 5,700 --algorithms "$(listed)"
+        "$programs/device" --counts 5,700 --algorithms "$(listed)" --pairs "$(third "$1")"
 }
 
 for ranks in 2 3 4; do
@@ -40,9 +51,9 @@ done
 # What auto does: short calls, and those with other operators than MPI's, are handed on.
 over 3 --mca coll_strag_verbose 1 "$programs/device" --counts 1,3000
 # The longest messages go in one piece; other settings of the fake driver.
-for seed in 2 3; do
+for seed in 2 ${STRAG_TEST_FULL:+3}; do
     over 4 -x FAKE_CUDA_SEED="$seed" -x FAKE_CUDA_DEVICES=1 --mca coll_strag_algorithm ring \
-        "$programs/device" --counts 2,900
+        "$programs/device" --counts 2,900 --pairs "$(third "$seed")"
 done
 
 # Two ranks on each host: within it they share memory, to the other one go messages. A host is a name
@@ -61,20 +72,20 @@ if [ "${#ways[@]}" -gt 1 ] && [ -f "$fake_ucp" ]; then
     for ranks in 2 3 4; do
         choose "$ranks"
         over "$ranks" "${direct[@]}" --mca coll_strag_segment_size 2K "$programs/device" \
-            --counts 5,700 --algorithms "${chosen[ranks-2]},ring"
+            --counts 5,700 --algorithms "${chosen[ranks-2]},ring" --pairs "$(third "$ranks")"
     done
     ways+=(device)
 fi
 if can_make_hosts; then
-    for way in "${ways[@]}"; do
-        options=()
+    for w in "${!ways[@]}"; do
+        way=${ways[w]} options=()
         case $way in
             host) options=("${ucp[@]}") ;;
             device) options=("${direct[@]}") ;;
         esac
         over 4 ${options[@]+"${options[@]}"} --mca coll_strag_segment_size 1K \
             --mca coll_strag_shared_memory 1 "$on_hosts" 2 - "$programs/device" --counts 5,900 \
-            --algorithms circulant,direct,leaders
+            --algorithms circulant,direct,leaders --pairs "$(third "$w")"
     done
 fi
 

@@ -7,7 +7,7 @@ set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-for ranks in 2 3 4 7; do
+for ranks in 2 3 7; do
     must "$ranks" --mca coll strag "$programs/inherit"
     must "$ranks" --mca coll strag --mca coll_strag_shared_memory 0 "$programs/inherit"
 done

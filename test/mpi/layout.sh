@@ -99,7 +99,7 @@ agrees()
 # ---- Levels: mappings and machines ----
 
 # Communicators of the first 2 to 5 ranks stand for jobs of as many.
-numbers=(8)
+numbers=(6)
 if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
     numbers=(2 3 4 5 6 7 8 9)
 fi

@@ -75,20 +75,17 @@ test_mpi_libmpi_tests_la_SOURCES = \
 	test/mpi/shapes.c test/mpi/shapes.h \
 	test/mpi/suite.c test/mpi/suite.h test/mpi/suite_inter.c test/mpi/suite_neighbours.c
 
-check_PROGRAMS += \
+# A program is one file over this library, unless something else is said of it below.
+mpi_programs = \
 	test/mpi/bits \
 	test/mpi/callbacks \
 	test/mpi/collectives \
 	test/mpi/communicators \
-	test/mpi/device \
-	test/mpi/errors \
 	test/mpi/huge \
 	test/mpi/inherit \
 	test/mpi/killed \
-	test/mpi/arrivals_error \
 	test/mpi/last \
 	test/mpi/late \
-	test/mpi/layout \
 	test/mpi/learn \
 	test/mpi/links \
 	test/mpi/matrix \
@@ -97,7 +94,6 @@ check_PROGRAMS += \
 	test/mpi/nonblocking \
 	test/mpi/operators \
 	test/mpi/plans \
-	test/mpi/refuse \
 	test/mpi/report \
 	test/mpi/savers \
 	test/mpi/idup \
@@ -112,79 +108,34 @@ check_PROGRAMS += \
 	test/mpi/threads \
 	test/mpi/types \
 	test/mpi/ulfm \
-	test/mpi/upstream_comm_free \
 	test/mpi/upstream_fast_boxes \
 	test/mpi/upstream_pending \
 	test/mpi/upstream_thread_level \
 	test/mpi/watch
+$(mpi_programs): test/mpi/libmpi_tests.la src/libstrag.la
+test/mpi/%: private LDADD = $(mpi_libs)
+test/mpi/%.o: private AM_CPPFLAGS += $(OMPI_CPPFLAGS)
+check_PROGRAMS += $(mpi_programs) \
+	test/mpi/device \
+	test/mpi/errors \
+	test/mpi/arrivals_error \
+	test/mpi/layout \
+	test/mpi/refuse \
+	test/mpi/upstream_comm_free
 
-test_mpi_bits_SOURCES = test/mpi/bits.c
-test_mpi_bits_CPPFLAGS = $(mpi_cppflags)
-test_mpi_bits_LDADD = $(mpi_libs)
-test_mpi_callbacks_SOURCES = test/mpi/callbacks.c
-test_mpi_callbacks_CPPFLAGS = $(mpi_cppflags)
-test_mpi_callbacks_LDADD = $(mpi_libs)
-test_mpi_collectives_SOURCES = test/mpi/collectives.c
-test_mpi_collectives_CPPFLAGS = $(mpi_cppflags)
-test_mpi_collectives_LDADD = $(mpi_libs)
-test_mpi_communicators_SOURCES = test/mpi/communicators.c
-test_mpi_communicators_CPPFLAGS = $(mpi_cppflags)
-test_mpi_communicators_LDADD = $(mpi_libs)
 test_mpi_device_SOURCES = test/mpi/device.c test/cuda/gpu.c test/cuda/gpu.h
 test_mpi_device_CPPFLAGS = $(mpi_cppflags) -I$(top_srcdir)/cuda -I$(top_srcdir)/test/cuda
 test_mpi_device_LDADD = $(mpi_libs) $(DL_LIBS)
 test_mpi_errors_SOURCES = test/mpi/errors.c test/mpi/failing.h
 test_mpi_errors_CPPFLAGS = $(mpi_cppflags)
 test_mpi_errors_LDADD = $(mpi_libs)
-test_mpi_huge_SOURCES = test/mpi/huge.c
-test_mpi_huge_CPPFLAGS = $(mpi_cppflags)
-test_mpi_huge_LDADD = $(mpi_libs)
-test_mpi_killed_SOURCES = test/mpi/killed.c
-test_mpi_killed_CPPFLAGS = $(mpi_cppflags)
-test_mpi_killed_LDADD = $(mpi_libs)
-test_mpi_last_SOURCES = test/mpi/last.c
-test_mpi_last_CPPFLAGS = $(mpi_cppflags)
-test_mpi_last_LDADD = $(mpi_libs)
 test_mpi_arrivals_error_SOURCES = test/mpi/arrivals_error.c
 test_mpi_arrivals_error_CPPFLAGS = $(ompi_coll_strag_libcoll_strag_la_CPPFLAGS)
 test_mpi_arrivals_error_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 test_mpi_arrivals_error_LDADD = $(mpi_libs)
-test_mpi_late_SOURCES = test/mpi/late.c
-test_mpi_late_CPPFLAGS = $(mpi_cppflags)
-test_mpi_late_LDADD = $(mpi_libs)
 test_mpi_layout_SOURCES = test/mpi/layout.c
 test_mpi_layout_CPPFLAGS = $(mpi_cppflags) $(HWLOC_CFLAGS)
 test_mpi_layout_LDADD = $(mpi_libs) $(HWLOC_LIBS)
-test_mpi_learn_SOURCES = test/mpi/learn.c
-test_mpi_learn_CPPFLAGS = $(mpi_cppflags)
-test_mpi_learn_LDADD = $(mpi_libs)
-test_mpi_links_SOURCES = test/mpi/links.c
-test_mpi_links_CPPFLAGS = $(mpi_cppflags)
-test_mpi_links_LDADD = $(mpi_libs)
-test_mpi_matrix_SOURCES = test/mpi/matrix.c
-test_mpi_matrix_CPPFLAGS = $(mpi_cppflags)
-test_mpi_matrix_LDADD = $(mpi_libs)
-test_mpi_memory_SOURCES = test/mpi/memory.c
-test_mpi_memory_CPPFLAGS = $(mpi_cppflags)
-test_mpi_memory_LDADD = $(mpi_libs)
-test_mpi_nonblocking_SOURCES = test/mpi/nonblocking.c
-test_mpi_nonblocking_CPPFLAGS = $(mpi_cppflags)
-test_mpi_nonblocking_LDADD = $(mpi_libs)
-test_mpi_idup_SOURCES = test/mpi/idup.c
-test_mpi_idup_CPPFLAGS = $(mpi_cppflags)
-test_mpi_idup_LDADD = $(mpi_libs)
-test_mpi_operators_SOURCES = test/mpi/operators.c
-test_mpi_operators_CPPFLAGS = $(mpi_cppflags)
-test_mpi_operators_LDADD = $(mpi_libs)
-test_mpi_plans_SOURCES = test/mpi/plans.c
-test_mpi_plans_CPPFLAGS = $(mpi_cppflags)
-test_mpi_plans_LDADD = $(mpi_libs)
-test_mpi_requests_SOURCES = test/mpi/requests.c
-test_mpi_requests_CPPFLAGS = $(mpi_cppflags)
-test_mpi_requests_LDADD = $(mpi_libs)
-test_mpi_mismatch_SOURCES = test/mpi/mismatch.c
-test_mpi_mismatch_CPPFLAGS = $(mpi_cppflags)
-test_mpi_mismatch_LDADD = $(mpi_libs)
 # To be preloaded.
 check_LTLIBRARIES += test/mpi/failing.la
 test_mpi_failing_la_SOURCES = test/mpi/failing.c test/mpi/failing.h
@@ -210,61 +161,10 @@ test_mpi_stand_in_hcoll_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -share
 test_mpi_slow_fclose_la_SOURCES = test/mpi/slow_fclose.c
 test_mpi_slow_fclose_la_LIBADD = $(DL_LIBS)
 test_mpi_slow_fclose_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
-test_mpi_refuse_SOURCES = test/mpi/refuse.c
-test_mpi_report_SOURCES = test/mpi/report.c
-test_mpi_report_CPPFLAGS = $(mpi_cppflags)
-test_mpi_report_LDADD = $(mpi_libs)
-test_mpi_savers_SOURCES = test/mpi/savers.c
-test_mpi_savers_CPPFLAGS = $(mpi_cppflags)
-test_mpi_savers_LDADD = $(mpi_libs)
-test_mpi_sizes_SOURCES = test/mpi/sizes.c
-test_mpi_sizes_CPPFLAGS = $(mpi_cppflags)
-test_mpi_sizes_LDADD = $(mpi_libs)
-test_mpi_strangers_SOURCES = test/mpi/strangers.c
-test_mpi_strangers_CPPFLAGS = $(mpi_cppflags)
-test_mpi_strangers_LDADD = $(mpi_libs)
-test_mpi_soak_SOURCES = test/mpi/soak.c
-test_mpi_soak_CPPFLAGS = $(mpi_cppflags)
-test_mpi_soak_LDADD = $(mpi_libs)
-test_mpi_spawn_SOURCES = test/mpi/spawn.c
-test_mpi_spawn_CPPFLAGS = $(mpi_cppflags)
-test_mpi_spawn_LDADD = $(mpi_libs)
-test_mpi_stuck_SOURCES = test/mpi/stuck.c
-test_mpi_stuck_CPPFLAGS = $(mpi_cppflags)
-test_mpi_stuck_LDADD = $(mpi_libs)
-test_mpi_stopped_SOURCES = test/mpi/stopped.c
-test_mpi_stopped_CPPFLAGS = $(mpi_cppflags)
-test_mpi_stopped_LDADD = $(mpi_libs)
-test_mpi_storm_SOURCES = test/mpi/storm.c
-test_mpi_storm_CPPFLAGS = $(mpi_cppflags)
-test_mpi_storm_LDADD = $(mpi_libs)
-test_mpi_inherit_SOURCES = test/mpi/inherit.c
-test_mpi_inherit_CPPFLAGS = $(mpi_cppflags)
-test_mpi_inherit_LDADD = $(mpi_libs)
-test_mpi_threads_SOURCES = test/mpi/threads.c
-test_mpi_threads_CPPFLAGS = $(mpi_cppflags)
-test_mpi_threads_LDADD = $(mpi_libs)
-test_mpi_watch_SOURCES = test/mpi/watch.c
-test_mpi_watch_CPPFLAGS = $(mpi_cppflags)
-test_mpi_watch_LDADD = $(mpi_libs)
-test_mpi_ulfm_SOURCES = test/mpi/ulfm.c
-test_mpi_ulfm_CPPFLAGS = $(mpi_cppflags)
-test_mpi_ulfm_LDADD = $(mpi_libs)
-test_mpi_types_SOURCES = test/mpi/types.c
-test_mpi_types_CPPFLAGS = $(mpi_cppflags)
-test_mpi_types_LDADD = $(mpi_libs)
+test_mpi_refuse_LDADD =
 test_mpi_upstream_comm_free_SOURCES = test/mpi/upstream_comm_free.c
 test_mpi_upstream_comm_free_CPPFLAGS = $(mpi_cppflags)
 test_mpi_upstream_comm_free_LDADD = $(mpi_libs) $(DL_LIBS)
-test_mpi_upstream_fast_boxes_SOURCES = test/mpi/upstream_fast_boxes.c
-test_mpi_upstream_fast_boxes_CPPFLAGS = $(mpi_cppflags)
-test_mpi_upstream_fast_boxes_LDADD = $(mpi_libs)
-test_mpi_upstream_pending_SOURCES = test/mpi/upstream_pending.c
-test_mpi_upstream_pending_CPPFLAGS = $(mpi_cppflags)
-test_mpi_upstream_pending_LDADD = $(mpi_libs)
-test_mpi_upstream_thread_level_SOURCES = test/mpi/upstream_thread_level.c
-test_mpi_upstream_thread_level_CPPFLAGS = $(mpi_cppflags)
-test_mpi_upstream_thread_level_LDADD = $(mpi_libs)
 endif
 
 # What common.sh makes.

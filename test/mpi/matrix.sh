@@ -2,20 +2,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every operator x type x count, 1 to 9 ranks with some of the algorithms each, bit by bit (matrix.c).
 #
-# Vectors of 256 K elements take most of the time: each algorithm has its part of a third of the
-# combinations, another third with the next number of ranks, so that each combination has them with one
-# to five numbers of ranks, most with three. Short ones are in place with every other number of ranks.
-# STRAG_TEST_FULL=1: all algorithms, with all of them, in place and not, and 1 M elements.
+# Vectors of 100,000 elements take most of the time: each algorithm with each number of ranks has them for
+# a twentieth of the combinations, the next one for the next twentieth, so that each combination has them at
+# least once. Short ones are in place with every other number of ranks. STRAG_TEST_FULL=1: all algorithms,
+# with all of them, in place and not, and 1 M elements.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 mpi_limit=600
+parts=20 turn=0
 for ranks in 1 2 3 4 5 6 7 8 9; do
     # Several segments for each block of the large vectors; also of a size that no element divides.
-    segment=64K most=262151
+    segment=24K most=100003
+    if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
+        segment=64K most=1048583
+    fi
     case $ranks in
-        3 | 7) segment=20001 ;;
+        3 | 7) segment=8001 ;;
         6) segment=4K ;;
     esac
     transport=()
@@ -24,17 +28,19 @@ for ranks in 1 2 3 4 5 6 7 8 9; do
     fi
     repeat=0
     case $ranks in
-        3 | 4 | 8) repeat=100 ;;
+        3 | 4) repeat=50 ;;
+        8) repeat=20 ;;
     esac
     choose "$ranks"
-    large=$((ranks % 3 * ${#chosen[@]}))/$((3 * ${#chosen[@]}))
+    large=$((turn % parts))/$parts
+    turn=$((turn + ${#chosen[@]}))
     if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
         large=0/1
         repeat=100
-        most=1048583
     fi
     must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 \
         --mca coll_strag_segment_size "$segment" \
         ${transport[@]+"${transport[@]}"} "$programs/matrix" --algorithms "$(listed)" \
         --most "$most" --large "$large" --repeat "$repeat"
 done
+[ "$turn" -ge "$parts" ] || fail "some combinations have had no long vectors"

@@ -26,5 +26,5 @@ if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
 else
     use 4 direct --communicators 200 --longest 100000
     use 16 direct --communicators 10 --longest 20000
-    use 64 recursive-doubling --communicators 1 --longest 1000
+    use 32 recursive-doubling --communicators 1 --longest 1000
 fi

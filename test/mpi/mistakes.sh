@@ -143,19 +143,16 @@ rules='cannot use this rules file \(coll_strag_rules\)'
 layout='cannot use this description of the network \(coll_strag_layout'
 missing="$file.gone: cannot be opened: No such file or directory"
 any='[0-9]+'
-for other in algorithm=ring reproducible=ranks torus=1 minimum_size=1G; do
+for other in algorithm=ring reproducible=ranks torus=4 torus=1 minimum_size=1G; do
     set -- --mca "coll_strag_${other%=*}" "${other#*=}"
-    run "$any" "$any" --mca coll_strag_rules "$file.gone" "$@"
-    warned "$rules" "$missing"
-    run "$any" "$any" --mca coll_strag_layout "$file.gone" "$@"
-    warned "$layout" "$missing"
+    run "$any" "$any" --mca coll_strag_rules "$file.gone" --mca coll_strag_layout "$file.gone" "$@"
+    lines 2 "$warning"
+    lines 1 "$rules"
+    lines 1 "$layout"
+    lines 2 "$missing"
 done
 run 48 0 --mca coll_strag_rules "$file.gone" --mca coll_strag_algorithm ring -- --how halves --times 3
 warned "$rules" "$missing"
-run "$any" "$any" --mca coll_strag_layout "$file.gone" --mca coll_strag_rules "$file.gone" --mca coll_strag_torus 4
-lines 2 "$warning"
-lines 1 "$layout"
-lines 1 "$rules"
 
 # ---- Info keys ----
 
@@ -191,14 +188,16 @@ for value in ring previous; do
     for who in 0 3; do
         calls=12
         [ "$who $value" != '0 previous' ] || calls=6
-        for memory in 0 1; do
-            run "$calls" $((24 - calls)) --mca coll_strag_shared_memory "$memory" --mca coll_strag_verbose 1 -- \
-                --who "$who" --keys "coll_strag_algorithm=$value"
-            lines 1 'the info key coll_strag_algorithm is not the same there as on rank 0'
-            ring=0
-            [ "$who $value" != '0 ring' ] || ring=2
-            lines "$ring" 'the duplicate .*: ring \(pinned by coll_strag_algorithm\)'
-        done
+        case "$who $value" in
+            '0 ring' | '3 previous') memory=1 ;;
+            *) memory=0 ;;
+        esac
+        run "$calls" $((24 - calls)) --mca coll_strag_shared_memory "$memory" --mca coll_strag_verbose 1 -- \
+            --who "$who" --keys "coll_strag_algorithm=$value"
+        lines 1 'the info key coll_strag_algorithm is not the same there as on rank 0'
+        ring=0
+        [ "$who $value" != '0 ring' ] || ring=2
+        lines "$ring" 'the duplicate .*: ring \(pinned by coll_strag_algorithm\)'
     done
 done
 if can_make_hosts; then

@@ -81,7 +81,7 @@ several()
 
 kinds=(missing disabled version minimum pinned watch reproducible priority)
 turn=0
-for ranks in 2 3 4 5; do
+for ranks in 2 ${STRAG_TEST_FULL:+3} 4 ${STRAG_TEST_FULL:+5}; do
     for kind in "${kinds[@]}"; do
         turn=$((turn + 1))
         case $((turn % 3)) in
@@ -89,7 +89,7 @@ for ranks in 2 3 4 5; do
             1) some=($((ranks - 1))) ;;
             *) some=("$(several "$ranks")") ;;
         esac
-        memory=("$((turn % 2))")
+        memory=("$(((turn + ranks / 4) % 2))")
         if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
             some=(0 $((ranks - 1)) "$(several "$ranks")")
             memory=(0 auto)

@@ -68,7 +68,7 @@ for tls in tcp posix sysv posix,cma; do
     choose "$ranks"
     export UCX_TLS=$tls,self
     must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 "$programs/matrix" \
-        --algorithms "${chosen[0]}" --large "$((ranks - 2))/4" --repeat 5
+        --algorithms "${chosen[0]}" --most 100003 --large "$((ranks - 2))/4" --repeat 5
     must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_segment_size 4K \
         "$programs/types" --algorithms "${chosen[1]}"
 done

@@ -231,6 +231,27 @@ struct strag_topology *machine_grid(enum strag_network network, bool wrap, const
     return topology;
 }
 
+struct strag_topology *machine_random_box(const char *dims, int least, int ranks_per_host,
+                                          struct rng *rng)
+{
+    struct strag_grid grid = machine_grid_of(STRAG_NETWORK_TORUS, true, dims, NULL);
+    int first[3], size[3], positions[MACHINE_BOX_MOST], hosts = 0;
+    assert_int_equal(grid.dims, 3);
+    for (int d = 0; d < 3; d++) {
+        first[d] = (int)rng_below(rng, (unsigned)grid.size[d]);
+        size[d] = least + (int)rng_below(rng, 4);
+    }
+    for (int cell = 0; cell < size[0] * size[1] * size[2]; cell++) {
+        const int at[] = {(first[0] + cell % size[0]) % grid.size[0],
+                          (first[1] + cell / size[0] % size[1]) % grid.size[1],
+                          (first[2] + cell / size[0] / size[1]) % grid.size[2]};
+        const int other = (int)rng_below(rng, (unsigned)hosts + 1);
+        positions[hosts++] = positions[other];
+        positions[other] = strag_grid_position(&grid, at);
+    }
+    return machine_hosts(&grid, positions, hosts, ranks_per_host);
+}
+
 /* ---- Trees ---- */
 
 struct strag_topology *machine_flat(int n, int ranks_per_host)

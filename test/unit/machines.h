@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 
+struct rng;
+
 /** A list of nodes that grows; the root is there from the beginning. */
 struct machine_nodes {
     int count, room;
@@ -69,6 +71,13 @@ struct strag_topology *machine_hosts(const struct strag_grid *grid, const int *p
 /** A grid with a host at every position, as machine_grid_of and machine_hosts. */
 struct strag_topology *machine_grid(enum strag_network network, bool wrap, const char *dims,
                                     const char *board, int ranks_per_host);
+
+enum { MACHINE_BOX_MOST = 125 };
+
+/** A box of `least` to `least` + 3 hosts a side, MACHINE_BOX_MOST at most, at a random place of a
+ * torus of three dimensions, over its edges too; hosts in random order. */
+struct strag_topology *machine_random_box(const char *dims, int least, int ranks_per_host,
+                                          struct rng *rng);
 
 /** n ranks on hosts of `ranks_per_host` (the last may have fewer), all on one switch. */
 struct strag_topology *machine_flat(int n, int ranks_per_host);

@@ -109,6 +109,20 @@ void slow_links_run(const struct slow_links *links, const struct strag_algorithm
     support_plans_free(plans, links->n);
 }
 
+void slow_links_run_some(const struct strag_algorithm *algorithm, int most, struct rng *rng)
+{
+    for (int hosts = 3; hosts <= most; hosts++) {
+        for (int g = 1; g <= 2; g++) {
+            struct slow_links links;
+            slow_links_make(&links, hosts, g);
+            slow_links_add(&links, 1, hosts % 2 ? 1.5 : 3);
+            slow_links_add(&links, (hosts - 1) * g, hosts % 3 ? 1 : 2);
+            slow_links_run(&links, algorithm, rng);
+            slow_links_free(&links);
+        }
+    }
+}
+
 /* ---- Rounds that repeat ---- */
 
 /* A round's traffic as a number that does not depend on the order of messages. */

@@ -114,6 +114,56 @@ void support_plans_free(struct strag_plan **plans, int n)
     free(plans);
 }
 
+struct visit {
+    const struct strag_plan *plan;
+    int next;
+};
+
+static void compare_visit(void *context, const struct strag_op *visited)
+{
+    struct visit *visit = context;
+    assert_in_range(visit->next, 0, visit->plan->nops - 1);
+    const struct strag_op *op = &visit->plan->ops[visit->next++];
+    assert_int_equal(visited->kind, op->kind);
+    assert_int_equal(visited->peer, op->peer);
+    assert_int_equal(visited->first, op->first);
+    assert_int_equal(visited->count, op->count);
+}
+
+static int first_of_round(const struct strag_plan *plan, int round)
+{
+    int i = 0;
+    while (i < plan->nops && plan->ops[i].round < round)
+        i++;
+    return i;
+}
+
+void support_some_rounds(const struct strag_algorithm *algorithm,
+                         const struct strag_problem *problem)
+{
+    struct strag_instance instance;
+    struct strag_error err = {""};
+    struct visit visit = {NULL, 0};
+    assert_int_equal(strag_instance_open(&instance, algorithm, problem, &err), STRAG_OK);
+    struct strag_builder *visitor = strag_visitor_create(&instance.shape, compare_visit, &visit);
+    assert_non_null(visitor);
+    for (int rank = 0; rank < problem->n; rank++) {
+        struct strag_plan *plan = NULL;
+        assert_int_equal(strag_plan_create(algorithm, problem, rank, &plan, &err), STRAG_OK);
+        for (int first = 0; first <= instance.claim.rounds; first++) {
+            for (int end = first; end <= instance.claim.rounds; end++) {
+                visit = (struct visit){plan, first_of_round(plan, first)};
+                strag_visitor_aim(visitor, rank, (struct strag_rounds){first, end});
+                strag_instance_build(&instance, rank, visitor);
+                assert_int_equal(visit.next, first_of_round(plan, end));
+            }
+        }
+        strag_plan_free(plan);
+    }
+    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    strag_instance_close(&instance);
+}
+
 /* A copy of `used` bytes in `size`. */
 static void *copied(const void *from, size_t used, size_t size)
 {

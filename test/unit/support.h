@@ -67,6 +67,11 @@ struct strag_plan **support_plans(const struct strag_algorithm *algorithm, int n
 /** Free the plans and the array. */
 void support_plans_free(struct strag_plan **plans, int n);
 
+/** What is built of some rounds alone is what the plan has there: for every rank, from any round to
+ * any other. */
+void support_some_rounds(const struct strag_algorithm *algorithm,
+                         const struct strag_problem *problem);
+
 /** A copy that can be changed and freed by itself; it has room for `more` operations and waits. */
 struct strag_plan *support_clone(const struct strag_plan *plan, int more);
 

@@ -115,22 +115,8 @@ static void on_a_part_of_a_torus(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("a part of a torus")};
-    for (long cases = support_cases(40); cases > 0; cases--) {
-        struct strag_grid grid = machine_grid_of(torus, true, "5x6x4", NULL);
-        int first[3], size[3], positions[120], hosts = 0;
-        for (int d = 0; d < 3; d++) {
-            first[d] = (int)rng_below(&rng, (unsigned)grid.size[d]);
-            size[d] = 1 + (int)rng_below(&rng, 4);
-        }
-        for (int cell = 0; cell < size[0] * size[1] * size[2]; cell++) {
-            int at[] = {(first[0] + cell % size[0]) % 5, (first[1] + cell / size[0] % size[1]) % 6,
-                        (first[2] + cell / size[0] / size[1]) % 4};
-            int other = (int)rng_below(&rng, (unsigned)hosts + 1);
-            positions[hosts++] = positions[other];
-            positions[other] = strag_grid_position(&grid, at);
-        }
-        prove_box(machine_hosts(&grid, positions, hosts, 1));
-    }
+    for (long cases = support_cases(40); cases > 0; cases--)
+        prove_box(machine_random_box("5x6x4", 1, 1, &rng));
 }
 
 /* One ring; with two ports one each way round. */
@@ -334,53 +320,13 @@ static void runs_of_rounds(void **state)
 
 /* ---- Some rounds only ---- */
 
-/* What is visited must be the operations of a plan, one after the other. */
-struct visit {
-    const struct strag_plan *plan;
-    int next;
-};
-
-static void compare_visit(void *context, const struct strag_op *visited)
-{
-    struct visit *visit = context;
-    assert_in_range(visit->next, 0, visit->plan->nops - 1);
-    const struct strag_op *op = &visit->plan->ops[visit->next++];
-    assert_int_equal(visited->kind, op->kind);
-    assert_int_equal(visited->peer, op->peer);
-    assert_int_equal(visited->first, op->first);
-    assert_int_equal(visited->count, op->count);
-}
-
-static int first_of_round(const struct strag_plan *plan, int round)
-{
-    int i = 0;
-    while (i < plan->nops && plan->ops[i].round < round)
-        i++;
-    return i;
-}
-
 static void rounds_that_are_wanted(void **state)
 {
     (void)state;
     struct strag_topology *topology = machine_grid(torus, true, "4x3", NULL, 1);
-    struct plans plans = plans_of(topology, 4);
-    struct strag_error err = {""};
-    struct visit visit = {NULL, 0};
-    struct strag_builder *visitor =
-        strag_visitor_create(&plans.instance.shape, compare_visit, &visit);
-    assert_non_null(visitor);
-    for (int rank = 0; rank < topology->n; rank++) {
-        for (int first = 0; first <= plans.rounds; first++) {
-            for (int end = first; end <= plans.rounds; end++) {
-                visit = (struct visit){plans.list[rank], first_of_round(plans.list[rank], first)};
-                strag_visitor_aim(visitor, rank, (struct strag_rounds){first, end});
-                strag_instance_build(&plans.instance, rank, visitor);
-                assert_int_equal(visit.next, first_of_round(plans.list[rank], end));
-            }
-        }
-    }
-    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
-    plans_free(&plans, topology);
+    const struct strag_problem problem = {.n = topology->n, .ports = 4, .topology = topology};
+    support_some_rounds(bucket(), &problem);
+    strag_topology_free(topology);
 }
 
 /* ---- What is refused ---- */

@@ -73,7 +73,7 @@ static void plans_run_with_next_to_no_room(void **state)
     (void)state;
     static const int ranks[] = {2, 3, 4, 5, 6, 7, 8, 11, 16};
     struct rng rng = {support_seed("no room")};
-    const long rounds = support_cases(4);
+    const long rounds = support_cases(support_is_short() ? 2 : 4);
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         static struct shm_plans plans[PLANS_MAX];
         const int n = ranks[i], nplans = make_plans(plans, n);
@@ -105,7 +105,7 @@ static void communicators_do_not_starve_each_other(void **state)
     (void)state;
     enum { COMMUNICATORS = 3 };
     struct rng rng = {support_seed("threads")};
-    const long rounds = support_cases(8);
+    const long rounds = support_cases(support_is_short() ? 3 : 8);
     for (int n = 2; n <= 5; n++) {
         static struct shm_plans plans[PLANS_MAX];
         const int nplans = make_plans(plans, n);

@@ -279,22 +279,8 @@ static void on_a_part_of_a_torus(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("a part of a torus")};
-    for (long cases = support_cases(30); cases > 0; cases--) {
-        struct strag_grid grid = machine_grid_of(torus, true, "5x6x4", NULL);
-        int first[3], size[3], positions[120], hosts = 0;
-        for (int d = 0; d < 3; d++) {
-            first[d] = (int)rng_below(&rng, (unsigned)grid.size[d]);
-            size[d] = 1 + (int)rng_below(&rng, 4);
-        }
-        for (int cell = 0; cell < size[0] * size[1] * size[2]; cell++) {
-            int at[] = {(first[0] + cell % size[0]) % 5, (first[1] + cell / size[0] % size[1]) % 6,
-                        (first[2] + cell / size[0] / size[1]) % 4};
-            int other = (int)rng_below(&rng, (unsigned)hosts + 1);
-            positions[hosts++] = positions[other];
-            positions[other] = strag_grid_position(&grid, at);
-        }
-        prove_machine(machine_hosts(&grid, positions, hosts, 1 + (int)rng_below(&rng, 3)));
-    }
+    for (long cases = support_cases(30); cases > 0; cases--)
+        prove_machine(machine_random_box("5x6x4", 1, 1 + (int)rng_below(&rng, 3), &rng));
 }
 
 /* Hosts that fill no box of the grid are one line. */

@@ -390,49 +390,11 @@ static void carried_out(void **state)
 
 /* ---- Some rounds only ---- */
 
-struct visit {
-    const struct strag_plan *plan;
-    int next;
-};
-
-static void compare_visit(void *context, const struct strag_op *visited)
-{
-    struct visit *visit = context;
-    assert_in_range(visit->next, 0, visit->plan->nops - 1);
-    const struct strag_op *op = &visit->plan->ops[visit->next++];
-    assert_int_equal(visited->kind, op->kind);
-    assert_int_equal(visited->peer, op->peer);
-    assert_int_equal(visited->first, op->first);
-    assert_int_equal(visited->count, op->count);
-}
-
-/* Round by round the same operations come as in the plan. */
 static void check_rounds(const char *name, const char *dims, int blocks)
 {
     struct strag_topology *topology = machine_grid(torus, true, dims, NULL, 2);
     const struct strag_problem problem = {.n = topology->n, .blocks = blocks, .topology = topology};
-    struct strag_instance instance;
-    struct strag_error err = {""};
-    struct visit visit = {NULL, 0};
-    assert_int_equal(strag_instance_open(&instance, support_algorithm(name), &problem, &err),
-                     STRAG_OK);
-    struct strag_builder *visitor = strag_visitor_create(&instance.shape, compare_visit, &visit);
-    assert_non_null(visitor);
-    for (int rank = 0; rank < topology->n; rank++) {
-        struct strag_plan *plan = plan_of(name, &problem, rank);
-        visit = (struct visit){plan, 0};
-        for (int round = 0; round < instance.claim.rounds; round++) {
-            int before = visit.next;
-            strag_visitor_aim(visitor, rank, (struct strag_rounds){round, round + 1});
-            strag_instance_build(&instance, rank, visitor);
-            for (int i = before; i < visit.next; i++)
-                assert_int_equal(plan->ops[i].round, round);
-        }
-        assert_int_equal(visit.next, plan->nops);
-        strag_plan_free(plan);
-    }
-    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
-    strag_instance_close(&instance);
+    support_some_rounds(support_algorithm(name), &problem);
     strag_topology_free(topology);
 }
 

@@ -76,16 +76,7 @@ static void the_executor_agrees(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("the executor agrees")};
-    for (int hosts = 3; hosts <= 5; hosts++) {
-        for (int g = 1; g <= 2; g++) {
-            struct slow_links links;
-            slow_links_make(&links, hosts, g);
-            slow_links_add(&links, 1, hosts % 2 ? 1.5 : 3);
-            slow_links_add(&links, (hosts - 1) * g, hosts % 3 ? 1 : 2);
-            slow_links_run(&links, weighted(), &rng);
-            slow_links_free(&links);
-        }
-    }
+    slow_links_run_some(weighted(), 5, &rng);
 }
 
 /* ---- Shares ---- */
