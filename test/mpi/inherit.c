@@ -219,7 +219,7 @@ static void be_late(MPI_Comm comm, int who)
     for (int i = 0; i < 40; i++) {
         if (test.rank == who)
             nanosleep(&delay, NULL);
-        use(comm, "late");
+        call(comm, "late");
     }
 }
 
