@@ -76,7 +76,8 @@ static int make_engine(const struct coll_strag_call *call, struct coll_strag_pla
     };
     if (module->decision.reproducible != STRAG_REPRODUCIBLE_RANKS &&
         !coll_strag_plans_planned(plans, choice->algorithm, choice->blocks, root))
-        status = coll_strag_heritage_topology(module->heritage, &problem.topology, &unpacked);
+        status =
+            coll_strag_shared_setup_topology(module->shared_setup, &problem.topology, &unpacked);
     if (status == STRAG_OK)
         status = coll_strag_plans_make(plans, choice->algorithm, &problem,
                                        ompi_comm_rank(call->comm), engine, &err);

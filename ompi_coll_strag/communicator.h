@@ -12,11 +12,11 @@
 #include "explain.h"
 #include "failure.h"
 #include "fingerprint.h"
-#include "heritage.h"
 #include "info_keys.h"
 #include "plans.h"
 #include "previous.h"
 #include "queue.h"
+#include "shared_setup.h"
 #include "stuck.h"
 #include "table.h"
 #include "teardown.h"
@@ -73,9 +73,9 @@ struct coll_strag_module {
     struct coll_strag_keys keys; /* when it was made; on rank 0 in setup, from then on */
 
     /* Filled in by setup. */
-    struct coll_strag_decision decision;   /* before: reason alone */
-    struct coll_strag_heritage *heritage;  /* NULL: there is none; has the next three: */
-    const struct coll_strag_given *given;  /* plans from files; NULL: none */
+    struct coll_strag_decision decision;          /* before: reason alone */
+    struct coll_strag_shared_setup *shared_setup; /* NULL: there is none; has the next three: */
+    const struct coll_strag_given *given;         /* plans from files; NULL: none */
     const struct strag_topology *topology; /* on rank 0, on others during setup alone; NULL: it
                                               could not be made */
     uint8_t *lane_of;                      /* [rank]: enum coll_strag_lane */

@@ -6,7 +6,6 @@
 #include "counters.h"
 #include "device.h"
 #include "fingerprint.h"
-#include "heritage.h"
 #include "ledger.h"
 #include "log.h"
 #include "model.h"
@@ -20,6 +19,7 @@
 #include "settings.h"
 #include "setup.h"
 #include "shared_memory.h"
+#include "shared_setup.h"
 #include "store.h"
 #include "table.h"
 #include "teardown.h"
@@ -186,7 +186,7 @@ static int component_close(void)
     coll_strag_pml_close();
     coll_strag_device_close();
     coll_strag_ucp_close();
-    coll_strag_heritage_close();
+    coll_strag_shared_setup_close();
     coll_strag_given_close();
     coll_strag_store_free();
     coll_strag_shared_memory_close();

@@ -30,7 +30,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/file_name.c ompi_coll_strag/file_name.h \
 	ompi_coll_strag/fingerprint.c ompi_coll_strag/fingerprint.h \
 	ompi_coll_strag/given.c ompi_coll_strag/given.h \
-	ompi_coll_strag/heritage.c ompi_coll_strag/heritage.h \
+	ompi_coll_strag/shared_setup.c ompi_coll_strag/shared_setup.h \
 	ompi_coll_strag/info_keys.c ompi_coll_strag/info_keys.h \
 	ompi_coll_strag/ledger.c ompi_coll_strag/ledger.h \
 	ompi_coll_strag/links.c ompi_coll_strag/links.h \

@@ -25,7 +25,7 @@
 /* src/ has the rest of a communicator's memory: test_footprint counts that, and this in addition.
  */
 _Static_assert(
-    sizeof(coll_strag_module_t) + sizeof(struct coll_strag_heritage) +
+    sizeof(coll_strag_module_t) + sizeof(struct coll_strag_shared_setup) +
             sizeof(struct coll_strag_links) + 256 <=
         7 * 1024,
     "a communicator's structures, with its watch, are larger than test_footprint thinks");
@@ -52,7 +52,7 @@ static void module_destruct(coll_strag_module_t *module)
     coll_strag_pml_free(&module->pml);
     coll_strag_ucp_free(module->ucp);
     coll_strag_shared_memory_free(module->shm);
-    coll_strag_heritage_release(module->heritage);
+    coll_strag_shared_setup_release(module->shared_setup);
     COLL_STRAG_FORGET(module, allreduce_init);
     COLL_STRAG_FORGET(module, iallreduce);
     COLL_STRAG_FORGET(module, allreduce);
@@ -187,9 +187,9 @@ static bool make(coll_strag_module_t *module, ompi_communicator_t *comm, const c
     }
     if (declined)
         return true;
-    module->heritage = coll_strag_heritage_create();
+    module->shared_setup = coll_strag_shared_setup_create();
     module->in_setup = coll_strag_setup_create(module, comm);
-    return NULL != module->heritage && NULL != module->in_setup;
+    return NULL != module->shared_setup && NULL != module->in_setup;
 }
 
 mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *priority)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * When a communicator is made nothing is sent, since Open MPI makes several concurrently. Its first
- * call that needs to know the other ranks sets it up, in one of two ways (heritage.h):
+ * call that needs to know the other ranks sets it up, in one of two ways (shared_setup.h):
  *
  *     derive    from a communicator that has all its ranks and has been set up, its origin, if no
  *               rank has info keys of the watch, and all want the same algorithm
@@ -332,7 +332,8 @@ void coll_strag_setup_free(struct setup *setup)
     coll_strag_teardown_leave(&setup->module->teardown);
     take_off_list(setup);
     if (setup->next && strag_exchange_stop(&setup->exchange) == STRAG_PENDING) {
-        coll_strag_heritage_retain(setup->module->heritage); /* all is left to the messages */
+        coll_strag_shared_setup_retain(
+            setup->module->shared_setup); /* all is left to the messages */
         return;
     }
     coll_strag_setup_leave_place(setup);
@@ -354,7 +355,7 @@ static void end(struct setup *setup)
     if (setup->blocking && setup->code == OMPI_SUCCESS && module->decision.report &&
         !module->ledger)
         coll_strag_ledger_begin_late(module, setup->comm);
-    coll_strag_plans_share(&module->plans, module->heritage->plans);
+    coll_strag_plans_share(&module->plans, module->shared_setup->plans);
     if (ompi_comm_rank(setup->comm) != 0)
         module->topology = NULL;
     module->in_setup = NULL;

@@ -47,7 +47,7 @@ static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
     coll_strag_rank_info_compare(setup->ask.info, ompi_comm_size(setup->comm));
     topology = coll_strag_make_topology(setup->comm, setup->ranks);
     if (topology && strag_topology_pack(topology, &setup->ask.packed, &size, NULL) == STRAG_OK)
-        setup->module->topology = setup->module->heritage->topology = topology;
+        setup->module->topology = setup->module->shared_setup->topology = topology;
     else
         strag_topology_free(topology);
     coll_strag_setup_fill_in_hosts(setup, hosts);
@@ -113,7 +113,7 @@ void coll_strag_setup_tell_topology(struct setup *setup)
 /* @return whether this rank has what rank 0 told it */
 static bool keep_topology(struct setup *setup)
 {
-    struct coll_strag_heritage *heritage = setup->module->heritage;
+    struct coll_strag_shared_setup *shared_setup = setup->module->shared_setup;
     struct strag_topology *topology;
     struct strag_error err;
     const size_t bytes = setup->hosts->topology_bytes;
@@ -124,8 +124,8 @@ static bool keep_topology(struct setup *setup)
         return false;
     }
     setup->module->topology = setup->unpacked = topology;
-    heritage->packed = setup->ask.packed;
-    heritage->packed_bytes = bytes;
+    shared_setup->packed = setup->ask.packed;
+    shared_setup->packed_bytes = bytes;
     setup->ask.packed = NULL;
     return true;
 }
@@ -149,7 +149,7 @@ void coll_strag_setup_keep_told(struct setup *setup)
     if (setup->code != OMPI_SUCCESS)
         return;
     struct coll_strag_module *module = setup->module;
-    module->lane_of = module->heritage->lane_of =
+    module->lane_of = module->shared_setup->lane_of =
         find_lanes(module->topology, ompi_comm_size(setup->comm), ompi_comm_rank(setup->comm));
     if (!module->lane_of)
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
@@ -172,22 +172,22 @@ void coll_strag_setup_ping(struct setup *setup)
 /* ---- All together ---- */
 
 /* What others may have of this communicator later. */
-static bool prepare_heritage(const struct setup *setup)
+static bool prepare_shared_setup(const struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    struct coll_strag_heritage *heritage = module->heritage;
-    heritage->n = ompi_comm_size(setup->comm);
-    heritage->id = setup->hosts->id;
-    heritage->shared = NULL != module->shm;
+    struct coll_strag_shared_setup *shared_setup = module->shared_setup;
+    shared_setup->n = ompi_comm_size(setup->comm);
+    shared_setup->id = setup->hosts->id;
+    shared_setup->shared = NULL != module->shm;
     if (module->shm)
-        heritage->hold = strag_shm_hold(module->shm);
-    return coll_strag_heritage_note_names(heritage, setup->comm) &&
-           (heritage->hold || !module->shm);
+        shared_setup->hold = strag_shm_hold(module->shm);
+    return coll_strag_shared_setup_note_names(shared_setup, setup->comm) &&
+           (shared_setup->hold || !module->shm);
 }
 
 void coll_strag_setup_end_ask(struct setup *setup)
 {
-    if (setup->code == OMPI_SUCCESS && !(setup->attached && prepare_heritage(setup)))
+    if (setup->code == OMPI_SUCCESS && !(setup->attached && prepare_shared_setup(setup)))
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
     setup->concludes = true;
     setup->module->count.asked++;

@@ -59,11 +59,11 @@ static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *
 /* Hosts that the origin's setup found to be slow. */
 static void derive_slow(const struct setup *setup, struct strag_state_record *state)
 {
-    const struct coll_strag_heritage *origin = setup->derive.origin;
+    const struct coll_strag_shared_setup *origin = setup->derive.origin;
     const struct strag_state_record *found = &origin->decision.state;
     const struct strag_topology *whole = NULL;
     struct strag_topology *unpacked = NULL;
-    if (found->nslow > 0 && coll_strag_heritage_topology(origin, &whole, &unpacked) != STRAG_OK)
+    if (found->nslow > 0 && coll_strag_shared_setup_topology(origin, &whole, &unpacked) != STRAG_OK)
         coll_strag_log(setup->comm, "out of memory: slow hosts that are known are left out");
     for (int i = 0; whole && i < found->nslow; i++) {
         int rank = 0;
@@ -79,7 +79,7 @@ static void derive_slow(const struct setup *setup, struct strag_state_record *st
 /* What the ranks themselves know: from what they sent, or from what they sent to the origin. */
 static void decide_from_ranks(const struct setup *setup, struct coll_strag_decision *decision)
 {
-    const struct coll_strag_heritage *origin = setup->derive.origin;
+    const struct coll_strag_shared_setup *origin = setup->derive.origin;
     const struct coll_strag_decision *before = origin ? &origin->decision : NULL;
     if (!before) {
         coll_strag_least_segments(setup->ask.info, ompi_comm_size(setup->comm), decision->segments);
@@ -171,7 +171,7 @@ static void decide_given(struct setup *setup, struct coll_strag_decision *decisi
 
 void coll_strag_setup_make_decision(struct setup *setup)
 {
-    struct coll_strag_decision *decision = &setup->module->heritage->decision;
+    struct coll_strag_decision *decision = &setup->module->shared_setup->decision;
     memset(decision, 0, sizeof *decision); /* it is sent, padding and all */
     if (setup->ranks) {
         decide(setup, decision);
@@ -183,7 +183,7 @@ void coll_strag_setup_make_decision(struct setup *setup)
 
 void coll_strag_setup_decide(struct setup *setup)
 {
-    struct coll_strag_decision *decision = &setup->module->heritage->decision;
+    struct coll_strag_decision *decision = &setup->module->shared_setup->decision;
     coll_strag_setup_make_decision(setup);
     strag_exchange_broadcast(&setup->exchange, decision, sizeof *decision);
 }
@@ -193,7 +193,7 @@ void coll_strag_setup_decide(struct setup *setup)
 static void follow(struct coll_strag_module *module, const struct coll_strag_decision *decision)
 {
     module->decision = *decision;
-    module->given = module->heritage->given;
+    module->given = module->shared_setup->given;
     if (decision->watching != COLL_STRAG_WATCH_NOT)
         module->watch_in = decision->report ? 1 : decision->learning ? LEARNT_AFTER : WATCHED_AFTER;
     memcpy(module->segments, decision->segments[module->transport->kind], sizeof module->segments);
@@ -203,7 +203,7 @@ static void follow(struct coll_strag_module *module, const struct coll_strag_dec
 void coll_strag_setup_take_decision(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    struct coll_strag_decision *decision = &module->heritage->decision;
+    struct coll_strag_decision *decision = &module->shared_setup->decision;
     coll_strag_table_unpack(&decision->table);
     follow(module, decision);
     coll_strag_measured_keep(&decision->measured, module->shm != NULL);
@@ -218,15 +218,15 @@ void coll_strag_setup_take_decision(struct setup *setup)
 void coll_strag_setup_take_given(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    const size_t bytes = module->heritage->decision.given_bytes;
+    const size_t bytes = module->shared_setup->decision.given_bytes;
     if (!bytes)
         return;
     setup->concludes = true;
     if (setup->given)
-        module->heritage->given = coll_strag_given_unpack(setup->comm, setup->given, bytes);
-    if (!module->heritage->given)
+        module->shared_setup->given = coll_strag_given_unpack(setup->comm, setup->given, bytes);
+    if (!module->shared_setup->given)
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
-    module->given = module->heritage->given;
+    module->given = module->shared_setup->given;
     free(setup->given);
     setup->given = NULL;
     coll_strag_setup_find_shortest(module);
@@ -252,7 +252,7 @@ static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
     const struct strag_topology *topology = module->topology;
     struct strag_topology *unpacked = NULL;
     if (NULL == topology &&
-        coll_strag_heritage_topology(module->heritage, &topology, &unpacked) != STRAG_OK)
+        coll_strag_shared_setup_topology(module->shared_setup, &topology, &unpacked) != STRAG_OK)
         return NULL;
     const struct coll_strag_watch_options options = {
         .comm = comm,

@@ -19,12 +19,13 @@
 static bool make_topology(const struct setup *setup)
 {
     const struct coll_strag_setup_derive *derive = &setup->derive;
-    struct coll_strag_heritage *own = setup->module->heritage;
+    struct coll_strag_shared_setup *own = setup->module->shared_setup;
     const int n = ompi_comm_size(setup->comm);
     const struct strag_topology *whole = NULL;
     struct strag_topology *unpacked = NULL, *made = NULL;
     own->lane_of = malloc((size_t)n);
-    if (own->lane_of && coll_strag_heritage_topology(derive->origin, &whole, &unpacked) == STRAG_OK)
+    if (own->lane_of &&
+        coll_strag_shared_setup_topology(derive->origin, &whole, &unpacked) == STRAG_OK)
         (void)strag_topology_part(whole, derive->rank_of, n, &made, NULL);
     strag_topology_free(unpacked);
     for (int rank = 0; made && rank < n; rank++)
@@ -42,7 +43,7 @@ static bool make_topology(const struct setup *setup)
 static void forget_origin(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    coll_strag_heritage_forget_origin(module->heritage);
+    coll_strag_shared_setup_forget_origin(module->shared_setup);
     setup->derive.origin = NULL;
     module->topology = NULL;
     module->lane_of = NULL;
@@ -75,16 +76,16 @@ static bool find_origin(struct setup *setup)
 {
     struct coll_strag_setup_derive *derive = &setup->derive;
     struct coll_strag_module *module = setup->module;
-    struct coll_strag_heritage *own = module->heritage;
+    struct coll_strag_shared_setup *own = module->shared_setup;
     derive->rank_of = malloc((size_t)ompi_comm_size(setup->comm) * sizeof *derive->rank_of);
     if (derive->rank_of && setup->attached && !coll_strag_has_watch_keys(setup->comm))
         own->origin =
-            coll_strag_heritage_find(setup->comm, derive->rank_of, &own->numbered_as_origin);
+            coll_strag_shared_setup_find(setup->comm, derive->rank_of, &own->numbered_as_origin);
     derive->origin = own->origin;
     if (!own->origin || !(own->origin->topology || own->origin->packed) ||
         !(own->numbered_as_origin || make_topology(setup)))
         return false;
-    const struct coll_strag_heritage *owner = own->numbered_as_origin ? own->origin : own;
+    const struct coll_strag_shared_setup *owner = own->numbered_as_origin ? own->origin : own;
     module->lane_of = owner->lane_of;
     if (ompi_comm_rank(setup->comm) != 0)
         return true;
@@ -142,7 +143,7 @@ static void join(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
     setup->hosts = &setup->derive.roll_call.answer.offer.hosts;
-    module->heritage->n = ompi_comm_size(setup->comm);
+    module->shared_setup->n = ompi_comm_size(setup->comm);
     module->count.derived++;
     if (setup->ranks) {
         coll_strag_log(setup->comm, "set up from what is known of its ranks");
@@ -165,7 +166,7 @@ void coll_strag_setup_answer(struct setup *setup)
     if (me == 0 && has_origin(answer) && answer->offer.hosts.transport != COLL_STRAG_UCP) {
         join(setup);
         coll_strag_setup_make_decision(setup);
-        derive->reply->decision = setup->module->heritage->decision;
+        derive->reply->decision = setup->module->shared_setup->decision;
     }
     strag_exchange_spread(&setup->exchange, derive->reply, reply_bytes(setup));
 }
@@ -190,36 +191,36 @@ void coll_strag_setup_join_derived(struct setup *setup)
     if (setup->hosts->transport == COLL_STRAG_UCP)
         coll_strag_setup_decide(setup);
     else
-        setup->module->heritage->decision = setup->derive.reply->decision;
+        setup->module->shared_setup->decision = setup->derive.reply->decision;
 }
 
 /* ---- The end ---- */
 
 /* Plans depend on the topology, and on what is compared here. Engines need no other rank to have
  * the same store. Plans from files stay where they are used: few communicators have any. */
-static void share_plans(struct coll_strag_heritage *heritage)
+static void share_plans(struct coll_strag_shared_setup *shared_setup)
 {
-    const struct coll_strag_heritage *origin = heritage->origin;
-    const struct coll_strag_decision *own = &heritage->decision, *theirs = &origin->decision;
-    if (own->given_bytes || !heritage->numbered_as_origin || own->ports != theirs->ports ||
+    const struct coll_strag_shared_setup *origin = shared_setup->origin;
+    const struct coll_strag_decision *own = &shared_setup->decision, *theirs = &origin->decision;
+    if (own->given_bytes || !shared_setup->numbered_as_origin || own->ports != theirs->ports ||
         own->reproducible != theirs->reproducible ||
         !strag_state_is_same(&own->state, &theirs->state))
         return;
-    strag_plan_store_release(heritage->plans);
-    heritage->plans = strag_plan_store_retain(origin->plans);
+    strag_plan_store_release(shared_setup->plans);
+    shared_setup->plans = strag_plan_store_retain(origin->plans);
 }
 
 /* Others can derive theirs from it, its dups for one; numbered as the origin they find that. Not
  * where a nonblocking call has begun: ranks then come here at different times. */
 void coll_strag_setup_end_derive(struct setup *setup)
 {
-    struct coll_strag_heritage *heritage = setup->module->heritage;
-    share_plans(heritage);
-    heritage->shared = NULL != setup->module->shm;
-    if (setup->blocking && !heritage->numbered_as_origin &&
-        coll_strag_heritage_note_names(heritage, setup->comm))
-        heritage->id = setup->hosts->id;
+    struct coll_strag_shared_setup *shared_setup = setup->module->shared_setup;
+    share_plans(shared_setup);
+    shared_setup->shared = NULL != setup->module->shm;
+    if (setup->blocking && !shared_setup->numbered_as_origin &&
+        coll_strag_shared_setup_note_names(shared_setup, setup->comm))
+        shared_setup->id = setup->hosts->id;
     setup->concludes = setup->concludes || setup->hosts->transport == COLL_STRAG_UCP;
     if (!setup->concludes && setup->code == OMPI_SUCCESS)
-        coll_strag_heritage_publish(heritage);
+        coll_strag_shared_setup_publish(shared_setup);
 }

@@ -98,7 +98,7 @@ void coll_strag_setup_conclude(struct setup *setup)
         return;
     setup->code = OMPI_SUCCESS;
     if (setup->numbers[0])
-        coll_strag_heritage_publish(setup->module->heritage);
+        coll_strag_shared_setup_publish(setup->module->shared_setup);
     else
         coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
 }

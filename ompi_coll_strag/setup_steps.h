@@ -32,9 +32,9 @@ struct coll_strag_reply {
 
 /* setup_derive.c's. */
 struct coll_strag_setup_derive {
-    struct coll_strag_heritage *origin; /* the module's heritage has the reference; NULL: none, so
-                                           everybody is asked */
-    int32_t *rank_of;                   /* [rank]: its rank there; owned */
+    struct coll_strag_shared_setup *origin; /* the module's shared setup has the reference; NULL:
+                                           none, so everybody is asked */
+    int32_t *rank_of;                       /* [rank]: its rank there; owned */
     struct coll_strag_roll_call roll_call;
     struct coll_strag_reply *reply; /* behind the struct setup; set when the roll call begins */
     bool joined;                    /* rank 0 has used the origin, in order to decide */
@@ -44,7 +44,7 @@ struct coll_strag_setup_derive {
 struct coll_strag_setup_ask {
     struct coll_strag_rank_info own, *info; /* info: [rank], on rank 0; owned; else NULL */
     struct coll_strag_hosts hosts;
-    void *packed; /* the topology; owned; NULL: there is none, or the heritage has it */
+    void *packed; /* the topology; owned; NULL: there is none, or the shared setup has it */
 };
 
 /* setup_network.c's. */
@@ -143,7 +143,7 @@ void coll_strag_setup_leave_place(struct setup *setup);
 
 /* ---- Rank 0's decision ---- */
 
-/** On rank 0: its decision is the heritage's, as it is sent. */
+/** On rank 0: its decision is the shared setup's, as it is sent. */
 void coll_strag_setup_make_decision(struct setup *setup);
 
 coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision,
@@ -151,7 +151,7 @@ coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision,
 
 /* ---- The end ---- */
 
-/* Has each rank all that it needs? If so, others may use the heritage; if not, all give up. An
+/* Has each rank all that it needs? If so, others may use the shared setup; if not, all give up. An
  * error of a message stays this rank's own. Nothing is asked unless setup->concludes. */
 coll_strag_setup_step coll_strag_setup_ask_all_well, coll_strag_setup_conclude;
 

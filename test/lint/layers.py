@@ -66,7 +66,7 @@ COMPONENT_LAYERS = [
     ["info_keys"],
     ["decision", "given", "model", "plans", "transport"],
     ["transport_pml", "shared_memory", "ucp/*"],
-    ["arrivals", "device", "exchange", "explain", "heritage", "ping", "place", "segments", "state", "table"],
+    ["arrivals", "device", "exchange", "explain", "shared_setup", "ping", "place", "segments", "state", "table"],
     ["attribute", "file_name", "store", "stuck_say"],
     ["collect", "fingerprint", "links", "notes", "rank_info", "save", "stuck_news", "trace", "update"],
     ["watch_make"],

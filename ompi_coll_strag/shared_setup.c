@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shared_setup.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    pthread_mutex_t lock; /* of all that follows, and of all counts of references */
+    struct coll_strag_shared_setup
+        *first; /* those that are published and have an id; not references
+                 */
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- References ---- */
+
+struct coll_strag_shared_setup *coll_strag_shared_setup_create(void)
+{
+    struct coll_strag_shared_setup *shared_setup = calloc(1, sizeof *shared_setup);
+    if (NULL == shared_setup)
+        return NULL;
+    shared_setup->refs = 1;
+    shared_setup->plans = strag_plan_store_create();
+    if (shared_setup->plans)
+        return shared_setup;
+    free(shared_setup);
+    return NULL;
+}
+
+struct coll_strag_shared_setup *
+coll_strag_shared_setup_retain(struct coll_strag_shared_setup *shared_setup)
+{
+    pthread_mutex_lock(&state.lock);
+    shared_setup->refs++;
+    pthread_mutex_unlock(&state.lock);
+    return shared_setup;
+}
+
+int coll_strag_shared_setup_topology(const struct coll_strag_shared_setup *shared_setup,
+                                     const struct strag_topology **topology,
+                                     struct strag_topology **unpacked)
+{
+    const struct coll_strag_shared_setup *owner =
+        shared_setup->numbered_as_origin ? shared_setup->origin : shared_setup;
+    int status = STRAG_OK;
+    *topology = owner->topology;
+    *unpacked = NULL;
+    if (owner->packed)
+        status = strag_topology_unpack(owner->packed, owner->packed_bytes, unpacked, NULL);
+    if (owner->packed)
+        *topology = *unpacked;
+    return status;
+}
+
+void coll_strag_shared_setup_forget_origin(struct coll_strag_shared_setup *shared_setup)
+{
+    strag_topology_free(shared_setup->topology);
+    free(shared_setup->packed);
+    free(shared_setup->lane_of);
+    coll_strag_shared_setup_release(shared_setup->origin);
+    shared_setup->origin = NULL;
+    shared_setup->topology = NULL;
+    shared_setup->packed = NULL;
+    shared_setup->lane_of = NULL;
+    shared_setup->numbered_as_origin = false;
+}
+
+/* The caller has the lock. */
+static void take_off_list(const struct coll_strag_shared_setup *shared_setup)
+{
+    struct coll_strag_shared_setup **link = &state.first;
+    while (*link && *link != shared_setup)
+        link = &(*link)->next;
+    if (*link)
+        *link = shared_setup->next;
+}
+
+void coll_strag_shared_setup_release(struct coll_strag_shared_setup *shared_setup)
+{
+    while (shared_setup) {
+        struct coll_strag_shared_setup *origin = shared_setup->origin;
+        pthread_mutex_lock(&state.lock);
+        const bool last = --shared_setup->refs == 0;
+        if (last)
+            take_off_list(shared_setup);
+        pthread_mutex_unlock(&state.lock);
+        if (!last)
+            return;
+        strag_plan_store_release(shared_setup->plans);
+        strag_shm_hold_free(shared_setup->hold);
+        free(shared_setup->given);
+        strag_topology_free(shared_setup->topology);
+        free(shared_setup->packed);
+        free(shared_setup->lane_of);
+        strag_compact_free(&shared_setup->vpids);
+        free(shared_setup->jobids);
+        free(shared_setup);
+        shared_setup = origin;
+    }
+}
+
+void coll_strag_shared_setup_publish(struct coll_strag_shared_setup *shared_setup)
+{
+    if (!shared_setup->id)
+        return;
+    pthread_mutex_lock(&state.lock);
+    struct coll_strag_shared_setup **link = &state.first;
+    while (*link) /* the oldest one comes first: most ranks have that */
+        link = &(*link)->next;
+    *link = shared_setup;
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* Those of communicators that were never freed are not looked at any more. */
+void coll_strag_shared_setup_close(void)
+{
+    state.first = NULL;
+}
+
+/* ---- Who has which ranks ---- */
+
+static opal_process_name_t name_there(const struct coll_strag_shared_setup *shared_setup, int rank)
+{
+    opal_process_name_t name = shared_setup->first;
+    if (shared_setup->in_order)
+        name.vpid += (uint32_t)rank;
+    else
+        name.vpid = (uint32_t)strag_compact_at(&shared_setup->vpids, rank);
+    if (shared_setup->jobids)
+        name.jobid = shared_setup->jobids[rank];
+    return name;
+}
+
+/* Those that are not in order, or not of one job. @return false: out of memory */
+static bool copy_names(struct coll_strag_shared_setup *shared_setup, ompi_communicator_t *comm,
+                       bool together)
+{
+    const size_t n = (size_t)ompi_comm_size(comm);
+    int32_t *vpids = malloc(n * sizeof *vpids);
+    shared_setup->jobids = together ? NULL : malloc(n * sizeof *shared_setup->jobids);
+    for (size_t rank = 0; rank < n; rank++) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int)rank);
+        if (vpids)
+            vpids[rank] = (int32_t)name.vpid;
+        if (shared_setup->jobids)
+            shared_setup->jobids[rank] = name.jobid;
+    }
+    const bool copied = vpids && (together || shared_setup->jobids) &&
+                        strag_compact_make(vpids, (int)n, &shared_setup->vpids);
+    free(vpids);
+    return copied;
+}
+
+/* Where the names follow one another, as in MPI_COMM_WORLD, the first one says it all. */
+bool coll_strag_shared_setup_note_names(struct coll_strag_shared_setup *shared_setup,
+                                        ompi_communicator_t *comm)
+{
+    const opal_process_name_t first = ompi_group_get_proc_name(comm->c_local_group, 0);
+    bool follow = true, together = true;
+    shared_setup->first = first;
+    for (int rank = 1; rank < ompi_comm_size(comm); rank++) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
+        follow = follow && name.vpid == first.vpid + (uint32_t)rank;
+        together = together && name.jobid == first.jobid;
+    }
+    shared_setup->in_order = follow && together;
+    return shared_setup->in_order || copy_names(shared_setup, comm, together);
+}
+
+/* Most often a process's rank there is as far from rank 0 as their numbers in the job, or a little
+ * behind the last one's. @return -1: it is not there */
+static int rank_there(const struct coll_strag_shared_setup *shared_setup, opal_process_name_t name,
+                      int after)
+{
+    const int n = shared_setup->n;
+    const uint32_t behind = name.vpid - shared_setup->first.vpid;
+    const int guess = behind < (uint32_t)n ? (int)behind : 0;
+    if (opal_compare_proc(name_there(shared_setup, guess), name) == 0)
+        return guess;
+    for (int i = 1; i <= n; i++) {
+        const int rank = (after + i) % n;
+        if (opal_compare_proc(name_there(shared_setup, rank), name) == 0)
+            return rank;
+    }
+    return -1;
+}
+
+static bool covers(const struct coll_strag_shared_setup *shared_setup, ompi_communicator_t *comm,
+                   int32_t *rank_of)
+{
+    const int n = ompi_comm_size(comm);
+    int last = n <= shared_setup->n ? 0 : -1;
+    for (int rank = 0; last >= 0 && rank < n; rank++)
+        rank_of[rank] = last =
+            rank_there(shared_setup, ompi_group_get_proc_name(comm->c_local_group, rank), last);
+    return last >= 0;
+}
+
+static bool is_identity(const int32_t *rank_of, int n)
+{
+    int rank = 0;
+    while (rank < n && rank_of[rank] == rank)
+        rank++;
+    return rank == n;
+}
+
+struct coll_strag_shared_setup *coll_strag_shared_setup_find(ompi_communicator_t *comm,
+                                                             int32_t *rank_of, bool *same)
+{
+    const int n = ompi_comm_size(comm);
+    struct coll_strag_shared_setup *found = NULL;
+    *same = false;
+    pthread_mutex_lock(&state.lock);
+    for (struct coll_strag_shared_setup *one = state.first; one && !*same; one = one->next) {
+        if ((found && one->n != n) || !covers(one, comm, rank_of))
+            continue;
+        *same = one->n == n && is_identity(rank_of, n);
+        if (!found || *same)
+            found = one;
+    }
+    if (found) {
+        found->refs++;
+        (void)covers(found, comm, rank_of); /* another one may have been examined after it */
+    }
+    pthread_mutex_unlock(&state.lock);
+    return found;
+}
