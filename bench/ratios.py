@@ -48,20 +48,20 @@ def head(title, names, left, side):
     """The title, and the names of the curves or dots."""
     yield text(8, 18, title, size=13)
     yield text(8, 34, f"{TITLE}; {side} 1 strag is faster")
-    columns = names_beside(names)
+    columns = names_in_a_row(names)
     for number, name in enumerate(names):
         x, y = left + 190 * (number % columns), 52 + 16 * (number // columns)
         yield f'<rect x="{x}" y="{y - 8}" width="10" height="8" fill="{COLORS[number]}"/>'
         yield text(x + 14, y, name)
 
 
-def names_beside(names):
+def names_in_a_row(names):
     """How many names a line has room for."""
     return 3 if max(map(len, names)) <= 28 else 1
 
 
 def top_of(names):
-    return 66 + 16 * ((len(names) - 1) // names_beside(names))
+    return 66 + 16 * ((len(names) - 1) // names_in_a_row(names))
 
 
 def values(series):
