@@ -104,6 +104,7 @@ struct caller_comm caller_open(MPI_Comm comm, const char *name)
     TEST_MPI(MPI_Comm_rank(comm, &opened.rank));
     if (opened.n > ELEMENT_RANKS_MAX)
         test_die("%s has %d ranks: at most %d are accepted", name, opened.n, ELEMENT_RANKS_MAX);
+    test_pass_first_calls(comm);
     return opened;
 }
 

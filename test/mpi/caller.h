@@ -57,7 +57,8 @@ void caller_free(struct caller *caller);
  * "operator:N": after N calls */
 void caller_spoil(struct caller *caller, const char *text);
 
-/** Look at a communicator; the caller's it is to free. @param name  copied */
+/** Examine a communicator, and make its first calls: long ones of types with gaps crash Open MPI's
+ * own ring. The caller's it is to free. @param name  copied */
 struct caller_comm caller_open(MPI_Comm comm, const char *name);
 
 /** One call. @param random  decides what; the same on all ranks */
