@@ -68,7 +68,6 @@ struct strag_sourced_model coll_strag_make_model(const struct strag_topology *to
     const double *number = coll_strag_settings.number;
     struct strag_model standard =
         strag_model_default(topology ? topology->network : STRAG_NETWORK_TREE);
-    strag_model_use_memory(&standard);
     if (!shared) {
         standard.local_alpha = pml_alpha;
         standard.local_bandwidth = standard.reduce_bandwidth = pml_bandwidth;

@@ -310,8 +310,6 @@ static int read_model(struct machine *machine)
     struct strag_model standard =
         strag_model_default(machine->layout ? machine->layout->network : STRAG_NETWORK_TREE);
     int chosen;
-    if (machine->kind == OPTION_HWLOC) /* as a job there has it */
-        strag_model_use_memory(&standard);
     machine->sourced = strag_model_sourced(&standard);
     if (!read_numbers(machine) ||
         !read_word(machine->command, machine->arguments, OPTION_TIES, ties, &chosen))
