@@ -38,6 +38,12 @@ struct strag_model strag_model_default(enum strag_network network)
     };
 }
 
+void strag_model_use_pml(struct strag_model *model)
+{
+    model->local_alpha = 4e-6;
+    model->local_bandwidth = model->reduce_bandwidth = 16e9;
+}
+
 /* ---- Numbering ---- */
 
 /* How many links a position has in a dimension. */

@@ -162,6 +162,9 @@ static void defaults(void **state)
         assert_int_equal(model.ties, tree.ties);
     }
     assert_int_equal(tree.ties, STRAG_TIES_SPLIT);
+    strag_model_use_pml(&tree);
+    assert_true(tree.local_alpha == 4e-6 && tree.alpha == 1e-6);
+    assert_true(tree.local_bandwidth == 16e9 && tree.reduce_bandwidth == 16e9);
 }
 
 /* ---- Torus and mesh ---- */
