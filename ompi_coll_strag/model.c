@@ -8,11 +8,6 @@
 
 #include <pthread.h>
 
-/* Messages within a host over the PML, and reducing: as strag-tune measured them with 2 and 4
- * ranks. Reducing a byte takes as long as copying it. (Whole operations, which run in order, take
- * less through shared memory; but algorithms overtake each other where they should.) */
-static const double pml_alpha = 4e-6, pml_bandwidth = 16e9; /* seconds, bytes per second */
-
 /* The model file, read by the first communicator that needs it. */
 static struct {
     pthread_mutex_t lock;
@@ -68,11 +63,8 @@ struct strag_sourced_model coll_strag_make_model(const struct strag_topology *to
     const double *number = coll_strag_settings.number;
     struct strag_model standard =
         strag_model_default(topology ? topology->network : STRAG_NETWORK_TREE);
-    strag_model_use_memory(&standard);
-    if (!shared) {
-        standard.local_alpha = pml_alpha;
-        standard.local_bandwidth = standard.reduce_bandwidth = pml_bandwidth;
-    }
+    if (!shared)
+        strag_model_use_pml(&standard);
     struct strag_sourced_model made = strag_model_sourced(&standard);
     use_file(topology, transport, &made);
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)

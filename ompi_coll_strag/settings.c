@@ -17,10 +17,6 @@
 
 struct coll_strag_settings coll_strag_settings;
 
-/* What `auto` means for coll_strag_minimum_size, if neither all ranks share memory nor messages
- * between hosts take an unknown time (table.c). */
-static const size_t minimum_usual = (size_t)8 << 10;
-
 static char *texts[STRAG_PARAMETERS]; /* of those that are texts: as the user gave them */
 
 /* ---- Registering ---- */
@@ -173,7 +169,7 @@ static void read_sizes(struct coll_strag_settings *settings, const struct coll_s
     settings->segment =
         coll_strag_read_size(&from[STRAG_SET_SEGMENT_SIZE], "auto", 0, 1, (size_t)1 << 30,
                              "auto, or bytes from 1 to 1G, such as 1M");
-    settings->minimum = coll_strag_read_size(minimum, "auto", minimum_usual, 0, SIZE_MAX,
+    settings->minimum = coll_strag_read_size(minimum, "auto", STRAG_MINIMUM_USUAL, 0, SIZE_MAX,
                                              "bytes, such as 8K, or auto");
     settings->minimum_set = !coll_strag_source_is(minimum, "auto") &&
                             strag_parse_bytes(minimum->text, &(size_t){0}, NULL) == STRAG_OK;

@@ -114,15 +114,12 @@ static struct strag_model model_of(const struct coll_strag_table_inputs *inputs)
     return model;
 }
 
-/* In order a short vector takes less through shared memory than over the PML. */
 static size_t minimum_of(const struct coll_strag_table_inputs *inputs)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
-    const bool guessed = inputs->topology && inputs->topology->hosts > 1 &&
-                         inputs->model.origin[STRAG_MODEL_ALPHA] == STRAG_FROM_DEFAULT;
-    if (!settings->minimum_set && inputs->all_shared)
-        return 0;
-    return !settings->minimum_set && guessed ? COLL_STRAG_SHORT : settings->minimum;
+    const int hosts = inputs->topology ? inputs->topology->hosts : 0;
+    return settings->minimum_set ? settings->minimum
+                                 : strag_choice_minimum(hosts, inputs->all_shared, &inputs->model);
 }
 
 struct strag_circumstances coll_strag_circumstances(const struct coll_strag_table_inputs *inputs,

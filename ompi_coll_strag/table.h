@@ -9,11 +9,6 @@
 #include "model/choice.h"
 #include "model/select.h"
 
-/* Between hosts shorter calls are not experimented with. As long as nobody knows what a message
- * takes there (it is neither configured nor measured) it is the minimum, too: below it the previous
- * component runs, unless strag is modelled to be STRAG_MINIMUM_GAIN times faster. */
-#define COLL_STRAG_SHORT ((size_t)64 << 10) /* bytes */
-
 /* What a table rests on, in addition to the state of ranks and links. */
 struct coll_strag_table_inputs {
     ompi_communicator_t *comm;

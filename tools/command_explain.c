@@ -10,7 +10,9 @@
 
 #include "config.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const formats[] = {"text", "json", NULL};
 static void (*const writers[])(struct explanation *explanation) = {explain_write_text,
@@ -35,7 +37,8 @@ static int read_rules(struct explanation *explanation, struct strag_rules **rule
                     "--rules: %s", err.text);
 }
 
-/* All that the choice rests on: what options say, or what a job saved. */
+/* All that the choice rests on: what options say, or what a job saved. Slots for messages are taken
+ * to be as many as a few ranks have. */
 static struct strag_circumstances circumstances_of(struct explanation *explanation,
                                                    const struct strag_rules *rules)
 {
@@ -43,13 +46,18 @@ static struct strag_circumstances circumstances_of(struct explanation *explanati
     struct strag_circumstances made = {
         .problem = machine->problem,
         .model = machine->sourced.model,
-        .options = {.minimum = explanation->minimum},
+        .options = {.minimum = explanation->minimum,
+                    .short_plans = !machine->arguments->value[OPTION_EXHAUSTIVE]},
         .rules = rules,
     };
+    if (machine->kind == OPTION_HWLOC)
+        made.oversubscribed =
+            (struct strag_oversubscribed){machine->problem.n, machine->ncores, SIZE_MAX};
     if (machine->saved) {
         made = machine->saved->circumstances;
         explanation->minimum = made.options.minimum;
     }
+    explanation->oversubscribed = made.oversubscribed;
     made.options.quick = explanation->quick;
     made.options.progress = terminal_progress();
     return made;
@@ -130,13 +138,18 @@ static int explain(struct explanation *explanation, void (*writer)(struct explan
     return result;
 }
 
-static bool read_minimum(const struct command *command, const struct arguments *arguments,
-                         size_t *minimum)
+/* `auto`: as a job has it whose hosts' ranks share memory. */
+static bool read_minimum(const struct machine *machine, size_t *minimum)
 {
     struct strag_error err;
-    const char *text = arguments->value[OPTION_MINIMUM];
+    const char *text = machine->arguments->value[OPTION_MINIMUM];
+    const int hosts = machine->topology ? machine->topology->hosts : machine->problem.n;
+    if (text && strcmp(text, "auto") == 0) {
+        *minimum = strag_choice_minimum(hosts, hosts == 1, &machine->sourced);
+        return true;
+    }
     int status = text ? strag_parse_bytes(text, minimum, &err) : STRAG_OK;
-    return status == STRAG_OK || refuse_value(command, OPTION_MINIMUM, status, &err);
+    return status == STRAG_OK || refuse_value(machine->command, OPTION_MINIMUM, status, &err);
 }
 
 static int run(const struct command *command, const struct arguments *arguments)
@@ -150,7 +163,7 @@ static int run(const struct command *command, const struct arguments *arguments)
                           "--saved says itself what the job had; leave --blocks out");
     if (result == EXIT_DONE &&
         (!read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
-         !read_minimum(command, arguments, &explanation.minimum) ||
+         !read_minimum(&machine, &explanation.minimum) ||
          !read_sizes(command, arguments, &explanation.bytes, &explanation.sizes)))
         result = EXIT_USAGE;
     explanation.quick = !arguments->value[OPTION_EXHAUSTIVE] &&
@@ -166,7 +179,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 const struct command explain_command = {
     .name = "explain",
     .usage = " -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
-             " --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--exhaustive]"
+             " --bytes LIST [--blocks M] [--minimum SIZE|auto] [--rules FILE] [--exhaustive]"
              " [--format text|json]",
     .summary = "Say which algorithm runs at which size, and why the others lose.",
     .details =
@@ -181,7 +194,8 @@ const struct command explain_command = {
             {OPTION_BYTES, "LIST", "sizes of the vector: 32, 2K, 512M; powers of two: 32..1G"},
             {OPTION_BLOCKS, "M",
              "cut the vector into M blocks (default: what is best for each size)"},
-            {OPTION_MINIMUM, "SIZE", "shorter vectors are for the previous component (default: 0)"},
+            {OPTION_MINIMUM, "SIZE|auto",
+             "shorter vectors are for the previous component; auto: as in a job (default: 0)"},
             {OPTION_RULES, "FILE", "measured choices; strag(1) describes the file"},
             {OPTION_EXHAUSTIVE, "", "compare all candidates, also with more than 256 ranks"},
             {OPTION_FORMAT, "text|json", "how to show it (default: text)"},

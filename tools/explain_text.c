@@ -132,7 +132,6 @@ void explain_write_table(const struct strag_table *table)
 
 static void write_text_table(const struct explanation *explanation)
 {
-    const struct strag_saved *saved = explanation->machine->saved;
     char text[32];
     switch (explanation->ground) {
     case STRAG_BY_RULE:
@@ -141,8 +140,7 @@ static void write_text_table(const struct explanation *explanation)
     case STRAG_BY_OVERSUBSCRIBED:
         printf("\n%d ranks share %d processors: by what messages cost there, which the model does "
                "not know",
-               saved->circumstances.oversubscribed.n,
-               saved->circumstances.oversubscribed.processors);
+               explanation->oversubscribed.n, explanation->oversubscribed.processors);
         break;
     case STRAG_BY_PIN:
         fputs("\npinned by coll_strag_algorithm", stdout);

@@ -38,6 +38,7 @@ struct explanation {
     bool quick;               /* not all candidates were compared, as the component does it */
     struct strag_table table; /* with the rules applied */
     enum strag_choice_ground ground;
+    struct strag_oversubscribed oversubscribed;
     const char *rules; /* the file; NULL: none was given */
     int line;          /* of the rule that holds; 0: none does */
     size_t minimum;

@@ -310,8 +310,6 @@ static int read_model(struct machine *machine)
     struct strag_model standard =
         strag_model_default(machine->layout ? machine->layout->network : STRAG_NETWORK_TREE);
     int chosen;
-    if (machine->kind == OPTION_HWLOC) /* as a job there has it */
-        strag_model_use_memory(&standard);
     machine->sourced = strag_model_sourced(&standard);
     if (!read_numbers(machine) ||
         !read_word(machine->command, machine->arguments, OPTION_TIES, ties, &chosen))
@@ -435,15 +433,13 @@ static int fill_layout(struct machine *machine, int n)
     return exact ? check_agreement(machine, n) : EXIT_DONE;
 }
 
-/* One host; rank r on core r. */
+/* One host; rank r on core r. More ranks than cores are not bound to any, as a job has it. */
 static int fill_cores(struct machine *machine, int n)
 {
     struct strag_error err;
-    if (n > machine->ncores)
-        return complain(machine->command, STRAG_ERR_ARGUMENT,
-                        "-n %d: the machine has %d cores, a rank on each; say 1 to %d", n,
-                        machine->ncores, machine->ncores);
     n = n ? n : machine->ncores;
+    if (n > machine->ncores)
+        return fill_flat(machine, n, n);
     struct strag_location *places = calloc((size_t)n, sizeof *places);
     if (!places)
         return complain(machine->command, STRAG_ERR_MEMORY, "out of memory for %d ranks", n);
@@ -494,7 +490,7 @@ int place_ranks(struct machine *machine, int n)
     machine->problem.topology = machine->topology;
     if (machine->kind == OPTION_HWLOC)
         machine->sourced.model.written_once =
-            strag_model_is_written_once(machine->problem.n, machine->problem.n);
+            strag_model_is_written_once(machine->problem.n, machine->ncores);
     result = check_state(machine);
     return result == EXIT_DONE ? read_model_file(machine) : result;
 }

@@ -133,6 +133,7 @@ class Strag:
         late += ["--blocks", str(blocks)] if blocks else []
         done = self.run("cost", *self.words(name), *self.place, *late, "--bytes", str(size), "--alpha", "0",
                         "--local-alpha", "0", "--link-latency", "0", "--hop-latency", "0",
+                        "--local-bandwidth", "400", "--reduce-bandwidth", "0",
                         "--mode", "clocks", "--format", "csv")
         if done.returncode:
             return None

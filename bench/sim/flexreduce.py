@@ -52,8 +52,8 @@ def costs(strag, hosts, items, gbit, local=LOCAL_GBIT, alpha=ALPHA_US):
     names = PAPER + OURS
     run = subprocess.run(
         [strag, "cost", ",".join(names), "--tree", ",".join(map(str, hosts)), "--bytes", str(4 * items),
-         "--alpha", str(alpha), "--overhead", "0", "--bandwidth", str(gbit), "--local-bandwidth",
-         str(local), "--format", "csv"], capture_output=True, text=True, check=True)
+         "--alpha", str(alpha), "--local-alpha", "1", "--overhead", "0", "--bandwidth", str(gbit),
+         "--local-bandwidth", str(local), "--reduce-bandwidth", "0", "--format", "csv"], capture_output=True, text=True, check=True)
     return {row["algorithm"]: float(row["seconds"]) for row in csv.DictReader(io.StringIO(run.stdout))}
 
 

@@ -48,7 +48,8 @@ class Model:
         """Seconds."""
         command = [self.strag, "cost", algorithm, "-n", ranks, "--bytes", size, "--format", "csv",
                    "--ranks-per-node", per_host, "--bandwidth", GBIT * per_host,
-                   "--local-bandwidth", LOCAL_GBIT, "--alpha", self.alpha, "--overhead", 0]
+                   "--local-bandwidth", LOCAL_GBIT, "--alpha", self.alpha, "--local-alpha", 1,
+                   "--overhead", 0, "--reduce-bandwidth", 0]
         if slow:
             command += ["--slow", ",".join(f"{rank}:{factor:g}" for rank, factor in slow)]
         run = subprocess.run([str(word) for word in command], capture_output=True, text=True)

@@ -83,7 +83,7 @@ class Prices:
         words = [self.strag, *command, "-n", scenario.ranks, *scenario.options,
                  "--bytes", ",".join(map(str, SIZES)), "--alpha", alpha,
                  "--bandwidth", scenario.gbit, "--link-latency", LINK_NS, "--hop-latency", HOP_NS,
-                 *options]
+                 "--reduce-bandwidth", 0, *options]
         return subprocess.run([str(word) for word in words], capture_output=True, text=True)
 
     def cost(self, algorithm, scenario, options, alpha):

@@ -219,8 +219,8 @@ class Runner:
 
     def ask(self, row, *words):
         command = [self.strag, *words, *topology(row), "--bytes", row.bytes, "--alpha", OVERHEAD_US,
-                   "--overhead", OVERHEAD_US, "--bandwidth", GBIT, "--link-latency", LINK_NS,
-                   "--hop-latency", 0, "--ties", "plus", "--format", "json"]
+                   "--overhead", OVERHEAD_US, "--bandwidth", GBIT, "--reduce-bandwidth", 0,
+                   "--link-latency", LINK_NS, "--hop-latency", 0, "--ties", "plus", "--format", "json"]
         run = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         if run.returncode != 0:
             raise RuntimeError(f"{' '.join(map(str, command))}: {run.stderr}")

@@ -52,8 +52,8 @@ def costs(strag, ranks, size, alpha, gbit, delay_us):
     names = ",".join(dict.fromkeys(ALGORITHMS + SYMMETRIC))
     run = subprocess.run(
         [strag, "cost", "all", "-n", str(ranks), "--bytes", str(size), "--alpha", str(alpha),
-         "--overhead", "0", "--bandwidth", str(gbit), "--straggler", str(ranks - 1), "--delay",
-         repr(delay_us), "--format", "csv"], capture_output=True, text=True, check=True)
+         "--overhead", "0", "--bandwidth", str(gbit), "--reduce-bandwidth", "0", "--straggler",
+         str(ranks - 1), "--delay", repr(delay_us), "--format", "csv"], capture_output=True, text=True, check=True)
     return {row["algorithm"]: float(row["seconds"]) for row in csv.DictReader(io.StringIO(run.stdout))
             if row["algorithm"] in names.split(",") and row["seconds"]}
 

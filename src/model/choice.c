@@ -8,6 +8,14 @@ const char *const strag_reproducible_names[] = {
     [STRAG_REPRODUCIBLE_VALUES] = NULL,
 };
 
+size_t strag_choice_minimum(int hosts, bool all_shared, const struct strag_sourced_model *model)
+{
+    const bool guessed = hosts > 1 && model->origin[STRAG_MODEL_ALPHA] == STRAG_FROM_DEFAULT;
+    if (all_shared)
+        return 0;
+    return guessed ? STRAG_MINIMUM_GUESSED : STRAG_MINIMUM_USUAL;
+}
+
 /* If ranks share processors, a rank that waits gives the processor to another one, which may be
  * waiting, too. Then the fewest messages are best: few ranks sum up for all (short vectors one, or
  * two in turns: direct.c). The rule knows of no straggler. */

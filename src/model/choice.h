@@ -7,6 +7,7 @@
 #ifndef STRAG_CHOICE_H
 #define STRAG_CHOICE_H
 
+#include "model/numbers.h"
 #include "model/oversubscribed.h"
 #include "model/rules.h"
 #include "model/select.h"
@@ -22,6 +23,20 @@ enum strag_reproducible {
 
 /* As users write them; NULL behind the last one. */
 extern const char *const strag_reproducible_names[STRAG_REPRODUCIBLE_VALUES + 1];
+
+/* What coll_strag_minimum_size is if the user does not say it, in bytes: usually, and between hosts
+ * as long as nobody knows what a message takes there (alpha is neither configured nor measured). */
+#define STRAG_MINIMUM_USUAL   ((size_t)8 << 10)
+#define STRAG_MINIMUM_GUESSED ((size_t)64 << 10)
+
+/**
+ * Which of them it is. Short vectors take less through shared memory than over the PML.
+ *
+ * @param hosts       of the communicator; 0: they are not known
+ * @param all_shared  all ranks share memory
+ * @return bytes; 0 if all ranks share memory
+ */
+size_t strag_choice_minimum(int hosts, bool all_shared, const struct strag_sourced_model *model);
 
 /* All that a choice rests on. */
 struct strag_circumstances {

@@ -39,15 +39,17 @@ struct strag_model {
 #define STRAG_MODEL_OVERHEAD_SHARE 0.2
 
 /**
- * What is assumed where nothing is said: 1 us, a fifth of it as overhead, 100 Gbit/s, four times
- * that within a host; on grids 100 ns per link and 300 ns per hop, on trees none (alpha covers
- * them); reducing is free.
+ * What the component, the command and the library assume without other numbers: between hosts 1 us,
+ * a fifth of it as overhead, 100 Gbit/s; on grids 100 ns per link and 300 ns per hop, on trees none
+ * (alpha covers them). Within a host shared memory as strag-tune measured it with 2 and 4 ranks:
+ * 0.4 us, and 160 Gbit/s for copying and for reducing.
  */
 struct strag_model strag_model_default(enum strag_network network);
 
-/** Within hosts through shared memory, as strag-tune measured it with 2 and 4 ranks: 0.4 us, and
- * 160 Gbit/s for copying and for reducing. */
-void strag_model_use_memory(struct strag_model *model);
+/** Within hosts over the PML in place of shared memory, as strag-tune measured it with 2 and 4
+ * ranks: 4 us, and 128 Gbit/s for copying and for reducing. (Whole operations, which run in order,
+ * take less through shared memory; but algorithms overtake each other where they should.) */
+void strag_model_use_pml(struct strag_model *model);
 
 /** strag_model.written_once of n ranks that share a host's memory: with a processor for each, what
  * a call takes is what ranks copy and sum up; with up to 4 the choice is the one that was measured.

@@ -24,25 +24,24 @@ static const double ranks_fill_package = 4;
 
 struct strag_model strag_model_default(enum strag_network network)
 {
-    const double bandwidth = 100e9 / 8;
     bool grid = network != STRAG_NETWORK_TREE;
     return (struct strag_model){
         .alpha = 1e-6,
-        .local_alpha = 1e-6,
+        .local_alpha = 0.4e-6,
         .overhead = STRAG_MODEL_OVERHEAD_SHARE * 1e-6,
-        .bandwidth = bandwidth,
-        .local_bandwidth = 4 * bandwidth,
+        .bandwidth = 12.5e9,
+        .local_bandwidth = 20e9,
         .link_latency = grid ? 100e-9 : 0,
         .hop_latency = grid ? 300e-9 : 0,
-        .reduce_bandwidth = 0,
+        .reduce_bandwidth = 20e9,
         .ties = STRAG_TIES_SPLIT,
     };
 }
 
-void strag_model_use_memory(struct strag_model *model)
+void strag_model_use_pml(struct strag_model *model)
 {
-    model->local_alpha = 0.4e-6;
-    model->local_bandwidth = model->reduce_bandwidth = 20e9;
+    model->local_alpha = 4e-6;
+    model->local_bandwidth = model->reduce_bandwidth = 16e9;
 }
 
 /* ---- Numbering ---- */

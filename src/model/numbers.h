@@ -21,7 +21,7 @@
 #define STRAG_MODEL_NUMBERS_LIST(ROW, WITH)                                                        \
     ROW(WITH, ALPHA, alpha, "alpha", US, 0, "microseconds for a message between hosts", "1")       \
     ROW(WITH, LOCAL_ALPHA, local_alpha, "local-alpha", US, 0,                                      \
-        "microseconds for a message within a host", "see strag(1)")                                \
+        "microseconds for a message within a host", "0.4; over the PML 4")                         \
     ROW(WITH, OVERHEAD, overhead, "overhead", US, 0,                                               \
         "microseconds at either end of a further message in a round", "a fifth of alpha")          \
     ROW(WITH, BANDWIDTH, bandwidth, "bandwidth", GBIT, 1e-6,                                       \
@@ -29,13 +29,13 @@
     ROW(WITH, INJECTION_BANDWIDTH, injection_bandwidth, "injection-bandwidth", GBIT, 0,            \
         "Gbit/s of a host over all links of a grid; 0: no limit", "0")                             \
     ROW(WITH, LOCAL_BANDWIDTH, local_bandwidth, "local-bandwidth", GBIT, 1e-6,                     \
-        "Gbit/s that a rank copies within its host", "400")                                        \
+        "Gbit/s that a rank copies within its host", "160; over the PML 128")                      \
     ROW(WITH, LINK_LATENCY, link_latency, "link-latency", NS, 0,                                   \
         "nanoseconds for each link of the network", "100; trees 0")                                \
     ROW(WITH, HOP_LATENCY, hop_latency, "hop-latency", NS, 0,                                      \
         "nanoseconds for each host or switch behind a link", "300; trees 0")                       \
     ROW(WITH, REDUCE_BANDWIDTH, reduce_bandwidth, "reduce-bandwidth", GBIT, 0,                     \
-        "Gbit/s that a rank reduces; 0: for free", "0")
+        "Gbit/s that a rank reduces; 0: for free", "160; over the PML 128")
 
 #define STRAG_MODEL_ID(WITH, ID, ...) STRAG_MODEL_##ID,
 enum strag_model_id { STRAG_MODEL_NUMBERS_LIST(STRAG_MODEL_ID, ) STRAG_MODEL_NUMBERS };

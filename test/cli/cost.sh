@@ -6,8 +6,13 @@ set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
-# seconds ARGUMENT...: the last column of the CSV, in one line.
+# seconds ARGUMENT...: the last column of the CSV, in one line. Unless they say otherwise, reducing takes
+# no time.
 seconds() {
+    case $* in
+    *--reduce-bandwidth*) ;;
+    *) set -- "$@" --reduce-bandwidth 0 ;;
+    esac
     succeeds cost "$@" --format csv
     tail -n +2 "$work/out" | cut -d , -f 4 | tr '\n' ' '
 }
@@ -31,8 +36,13 @@ equal 'halving' "$(priced recursive-halving -n 8 --bytes 8000)" '2.6e-05 '
 equal 'circulant' "$(priced circulant -n 5 --bytes 5000)" '2e-05 '
 # Bucket without a torus: a ring.
 equal 'bucket' "$(priced bucket -n 4 --bytes 4K)" '1.8144e-05 '
-# 1 us and 100 Gbit/s by default; one rank has nothing to do.
-equal 'defaults' "$(seconds recursive-doubling -n 2 --bytes 125000)" '1.1e-05 '
+# 1 us and 100 Gbit/s by default, and reducing 160 Gbit/s; within a host 0.4 us and 160 Gbit/s; one rank
+# has nothing to do.
+equal 'the network by default' "$(seconds recursive-doubling -n 2 --bytes 125000)" '1.1e-05 '
+succeeds cost recursive-doubling -n 2 --bytes 125000 --format csv
+equal 'defaults' "$(tail -n 1 "$work/out" | cut -d , -f 4)" '1.725e-05'
+succeeds cost recursive-doubling -n 2 --ranks-per-node 2 --bytes 125000 --format csv
+equal 'defaults within a host' "$(tail -n 1 "$work/out" | cut -d , -f 4)" '1.29e-05'
 equal 'alone' "$(seconds circulant -n 1 --bytes 32)" '0 '
 # Reducing 1 byte per ns as well: in each of 3 rounds 1000 ns more.
 equal 'reducing' "$(priced recursive-doubling -n 8 --bytes 1000 --reduce-bandwidth 8)" '1.2e-05 '
@@ -142,11 +152,11 @@ equal 'header' "$(head -n 4 "$work/out")" \
     'n = 128, torus 8x8, 64 hosts, 2 ranks on each
 rank 5 is 7 us late
 the links of rank 3'"'"'s host are 2 times slower
-alpha = 1 us, overhead = 0.2 us, bandwidth = 100 Gbit/s, link = 100 ns, hop = 300 ns, within a host alpha = 1 us,'"\
- bandwidth = 400 Gbit/s, mode rounds: microseconds"
+alpha = 1 us, overhead = 0.2 us, bandwidth = 100 Gbit/s, link = 100 ns, hop = 300 ns, within a host alpha = 0.4 us,'"\
+ bandwidth = 160 Gbit/s, reducing = 160 Gbit/s, mode rounds: microseconds"
 
 # Many ranks and sizes.
-"$STRAG" cost ring -n 1000 --bytes 32..1G --format csv >"$work/out"
+"$STRAG" cost ring -n 1000 --bytes 32..1G --reduce-bandwidth 0 --format csv >"$work/out"
 equal 'last of ring' "$(tail -n 1 "$work/out")" 'ring,1000,1073741824,0.173624893,0.170152395'
 
 succeeds cost swing,ring -n 4 --bytes 4K --format csv

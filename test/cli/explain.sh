@@ -24,7 +24,7 @@ table() {
 # With one step that halves, one that swaps and one that gathers, swing in 2 blocks takes 3 us + 3/2 s.
 # Doubling is faster up to 2 us + 2 s = 3 us + 3/2 s, s = 2000; of equal ones that whose bytes go to
 # neighbours is chosen: swing-latency.
-succeeds explain -n 4 --bandwidth 8 --bytes 2000,2001,4000,8K
+succeeds explain -n 4 --bandwidth 8 --reduce-bandwidth 0 --bytes 2000,2001,4000,8K
 # Ring may be 2 % slower: 0.98 (6 us + 3/2 s) = 3 us + 3/2 s, s = 96000.
 case $(table) in
 '0 swing-latency 2001 swing, 2 blocks 9600'[01]' ring') ;;
@@ -47,7 +47,7 @@ says 'recursive-doubling 18.38 us, 1.20x: more bytes on the busiest link, 2 vect
 # circulant 8 us + 16/9 s, at 3 us / (5 - 16/9) = 931 ns, or a little more, as it sends more of it far.
 # Ring, all to neighbours, may be 2 % slower than 8 us + 16/9 s: 0.98 (16 us + 16/9 s) at s = 216000, or
 # sooner, for the same reason.
-succeeds explain -n 9 --bandwidth 8 --overhead 0.5 --bytes 32,1M
+succeeds explain -n 9 --bandwidth 8 --reduce-bandwidth 0 --overhead 0.5 --bytes 32,1M
 equal 'table of 9' "$(table)" '0 bine-latency 952 circulant 137886 ring'
 says 'circulant 1872 us, 1.00x: faster by the model, but no more than it may err; the other one suffers'\
 ' least from stragglers'
@@ -56,7 +56,7 @@ says 'circulant 1872 us, 1.00x: faster by the model, but no more than it may err
 # 5.6 us + s; one, two, three of them: 7 us + s 5/8, 8.4 us + s/2, 9.8 us + s 15/32. As fast at
 # 1.4 us / (3/8, 1/8, 1/32) = 3733.3, 11200, 44800 ns. Bucket takes 12 times 1.4 us and s 15/32.
 # (Direct sends its messages for nothing here, and takes less for the shortest.)
-succeeds explain --torus 4x4 --bandwidth 8 --overhead 0 --bytes 3733,3734,1M
+succeeds explain --torus 4x4 --bandwidth 8 --reduce-bandwidth 0 --overhead 0 --bytes 3733,3734,1M
 case $(table) in
 '0 direct'*' 1799 swing-latency 3734 swing, 8 blocks 11201 swing, 16 blocks 44801 swing, 32 blocks') ;;
 *) fail "table of 4x4: $(table)" ;;
@@ -66,7 +66,7 @@ says 'bucket 508.3 us, 1.01x: more rounds, 12 against 7: latency 16.80 us agains
 # A straggler: for doubling of 3 ranks rank 2 is not needed in the first round; ring waits from the
 # start. All else is idle: 50 us less the 1 us + 1000 ns of that round. Of equally fast algorithms the
 # one for a straggler is chosen; it is idle for 50 us less 2 us + 1000 ns.
-succeeds explain -n 3 --bandwidth 8 --bytes 1000 --straggler 2 --delay 50
+succeeds explain -n 3 --bandwidth 8 --reduce-bandwidth 0 --bytes 1000 --straggler 2 --delay 50
 says 'rank 2 is 50 us late'
 says 'broadcast-after 4 rounds, latency 4.000 us, bytes 3.000 us, idle 47.00 us'
 says 'recursive-doubling 54.00 us, 1.00x: as fast by the model'
@@ -118,12 +118,21 @@ equal 'bucket elsewhere' "$(grep -c bucket "$work/out")" 1
 # times as fast. Swing's 3 us, two overheads for the odd rank in one round, and 5 x, x = 80 ps a byte, never
 # are: 1.2 times its 3.4 us is more than 4 us + 4 x. Flexreduce's 2 us and 6 times two overheads, 4.4 us +
 # 8/5 x, are from 1.2 (4.4 us + 8/5 x) = 4 us + 4 x on: 7693 bytes, or a little more for what goes far.
-succeeds explain -n 5 --bytes 1700,7700,8K --minimum 8K
+succeeds explain -n 5 --reduce-bandwidth 0 --bytes 1700,7700,8K --minimum 8K
 equal 'table with a minimum' "$(table)" \
     '0 the previous component 7728 flexreduce 1086228 ring'
 says '1700: the previous component; of these swing-latency, 4.080 us'
 says '7700: the previous component; of these flexreduce, 5.386 us'
 says 'by the model, with --minimum 8K:'
+
+# As a job has it.
+minimum() {
+    succeeds explain "$@" --minimum auto --bytes 1K
+    sed -n 's/^by the model, with --minimum \(.*\):$/\1/p' "$work/out"
+}
+equal 'minimum between hosts' "$(minimum -n 4)" 64K
+equal 'minimum where alpha is given' "$(minimum --tree 2,2 --alpha 3)" 8K
+equal 'minimum on one host' "$(minimum --tree 4)" ''
 
 cat >"$work/rules.yaml" <<'YAML'
 strag-rules: 1
@@ -138,7 +147,7 @@ rules:
       - {from: 1K, algorithm: circulant}
       - {from: 1M, algorithm: auto}
 YAML
-succeeds explain --torus 4x4 --bytes 32,1K,1M --rules "$work/rules.yaml"
+succeeds explain --torus 4x4 --reduce-bandwidth 0 --bytes 32,1K,1M --rules "$work/rules.yaml"
 equal 'table of the rule' "$(table)" '0 the previous component 1K circulant 1M swing, 32 blocks'
 says "by the rule in line 6 of $work/rules.yaml:"
 says '1K: circulant, 14.55 us'
@@ -151,7 +160,7 @@ says "by the model; no rule of $work/rules.yaml holds:"
 
 # A rule has the number of blocks, too: fewer than the best.
 printf 'strag-rules: 1\nrules:\n- sizes:\n  - {from: 0, algorithm: swing, blocks: 16}\n' >"$work/blocks.yaml"
-succeeds explain --torus 4x4 --bytes 1M --rules "$work/blocks.yaml"
+succeeds explain --torus 4x4 --reduce-bandwidth 0 --bytes 1M --rules "$work/blocks.yaml"
 equal 'table of the rule with blocks' "$(table)" '0 swing, 16 blocks'
 says 'swing 16 blocks, 6 rounds, latency 15.60 us, bytes 41.94 us'
 sed 's/16/5/' "$work/blocks.yaml" >"$work/no-form.yaml"
@@ -162,9 +171,9 @@ refuses "strag explain: --rules: $work/no-form.yaml:3: swing cannot run here: sw
 # ---- Bounds ----
 
 # Theorems 1 and 6: 12/7 and 12/6.5 vectors, each of 1000 us; and 8/5.
-succeeds explain -n 5 --slow 2:1.5 --bandwidth 8 --alpha 0 --bytes 1000000
+succeeds explain -n 5 --slow 2:1.5 --bandwidth 8 --reduce-bandwidth 0 --alpha 0 --bytes 1000000
 says 'lower bound 1714 us: 1.00x; with one flow at a time per link 1846 us: 0.93x'
-succeeds explain -n 5 --bandwidth 8 --alpha 0 --bytes 1000000
+succeeds explain -n 5 --bandwidth 8 --reduce-bandwidth 0 --alpha 0 --bytes 1000000
 says 'lower bound 1600 us: 1.00x'
 
 # ---- What goes between groups of hosts ----
@@ -257,7 +266,7 @@ equal 'lines about bucket' "$(wc -l <"$work/err")" 1
 grep -q '^strag explain: --rules: .*bucket needs one rank per host, not 2' "$work/err" ||
     fail "a rule that cannot hold: $(cat "$work/err")"
 refuses 'strag explain: --bytes is missing; usage: strag explain -n RANKS [TOPOLOGY] [STATE] [MODEL]'\
-' --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--exhaustive] [--format text|json]'\
+' --bytes LIST [--blocks M] [--minimum SIZE|auto] [--rules FILE] [--exhaustive] [--format text|json]'\
     explain -n 4
 
 # ---- --model ----

@@ -66,6 +66,8 @@ succeeds topology
 cmp "$work/with" "$work/out" || fail "topology alone: $(cat "$work/out")"
 shows "level      rank        $cores"
 counts '1 rank on 1 host, 1 on each' --hwloc -n 1
+counts "$((cores + 1)) ranks on 1 host, $((cores + 1)) on each" --hwloc -n $((cores + 1))
+equal 'levels of more ranks than cores' "$(grep -cE '^level +(numa|cache|package)' "$work/out")" 0
 succeeds topology --hwloc --format json
 grep -q "^{\"topology\":\"hwloc\".*\"layout\":{\"hosts\":1,\"cores\":$cores},\"n\":$cores," \
     "$work/out" || fail "hwloc as JSON: $(cat "$work/out")"
@@ -116,6 +118,8 @@ grep -qx "n = 4, hwloc $work/machine.xml, 1 host, 4 ranks on each" "$work/out" |
 # With the numbers of a job there: two ranks take 79 us for 1 MiB by ring, not 22 us by doubling.
 succeeds explain --hwloc "$work/machine.xml" -n 2 --bytes 1M
 grep -q '^1M: ring, 79.44 us$' "$work/out" || fail "explain on a host: $(cat "$work/out")"
+succeeds explain --hwloc "$work/machine.xml" -n 9 --bytes 1K
+grep -q '^9 ranks share 4 processors: ' "$work/out" || fail "more ranks than cores: $(cat "$work/out")"
 counts '3 ranks on 1 host, 3 on each' -n 3 "--hwloc=$work/machine.xml"
 shows '    rank 2'
 
@@ -253,8 +257,6 @@ refuses 'strag topology: --tree 2,3 says itself how many ranks its hosts have; l
 ' out' topology --tree 2,3 --ranks-per-node 2
 refuses 'strag topology: 65 ranks do not fit: 64 hosts have room for 64' \
     topology --layout "$examples/fat-tree.conf" -n 65
-refuses "strag topology: -n $((cores + 1)): the machine has $cores cores, a rank on each; say 1 to\
- $cores" topology --hwloc -n $((cores + 1))
 refuses "strag topology: --hwloc is one host; -n says how many of its $cores cores have a rank, not\
  --ranks-per-node" topology --hwloc --ranks-per-node 1
 refuses "strag plan: --hosts are those of a topology; give it too, one of $kinds" \

@@ -75,7 +75,7 @@ refuses "strag explain: unknown option '--rank'; accepted: $explain_takes" \
 refuses "strag topology: unknown option '--slow'; accepted: -n, --format, $topology, --help" \
     topology -n 8 --slow 1:2
 explain_usage='strag explain -n RANKS [TOPOLOGY] [STATE] [MODEL] --bytes LIST [--blocks M]'
-explain_usage+=' [--minimum SIZE] [--rules FILE] [--exhaustive] [--format text|json]'
+explain_usage+=' [--minimum SIZE|auto] [--rules FILE] [--exhaustive] [--format text|json]'
 refuses "strag explain: unexpected 'ring'; usage: $explain_usage" explain ring -n 8 --bytes 32
 refuses "strag plan: -n is missing; usage: $plan_usage" plan ring
 refuses "strag plan: -n needs a value: -n RANKS" plan ring -n

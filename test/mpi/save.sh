@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# coll_strag_save: `strag explain --saved FILE` names at every size what the job runs, in as many
-# blocks: with and without shared memory, with shared processors, on made-up hosts with a
-# layout, with a slow host, a straggler, rules, a model file. And which communicators are saved. The
-# file has the first decision, so nothing is learnt here from the calls that follow it.
+# `strag explain` names at every size what the job runs, in as many blocks: with --saved FILE, what
+# coll_strag_save wrote, and from the machine alone, since both begin with the same numbers. With and
+# without shared memory, with shared processors, on made-up hosts, with a layout, on tori, with a slow
+# host, a straggler, rules, a model file. And which communicators are saved. The file has the first
+# decision, so nothing is learnt here from the calls that follow it.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -30,36 +31,84 @@ ran()
         "$output" | sed -E 's/^2048 /4000 /; s/^32768 /40000 /; s/^1048576 /1200000 /' |
         sort -n
 }
+
+# explained OPTION...: from the table of `strag explain`
 explained()
 {
-    "$STRAG" explain --saved "$saved" --bytes 4,4000,40000,1200000 > "$files/explain" ||
-        fail "strag explain --saved: $(cat "$files/explain")"
-    sed -nE 's/^([0-9]+): (the )?(previous component|[a-z-]+( in [0-9]+ blocks?)?)[,;] .*/\1 \3/p' "$files/explain"
+    "$STRAG" explain "$@" --bytes 4,4000,40000,1200000 > "$files/explain" ||
+        fail "strag explain $*: $(cat "$files/explain")"
+    awk '
+        function bytes(text,   unit) {
+            unit = index("KMGT", substr(text, length(text)))
+            return unit ? substr(text, 1, length(text) - 1) * 1024 ^ unit : text + 0
+        }
+        $1 == "from" {
+            from[++entries] = bytes($2)
+            sub(/^ *from [^ ]+ +(the )?/, "")
+            sub(/, /, " in ")
+            sub(/ 1 blocks$/, " 1 block")
+            what[entries] = $0
+        }
+        END {
+            sizes = split("4 4000 40000 1200000", size, " ")
+            for (s = 1; s <= sizes; s++) {
+                for (e = entries; from[e] > size[s] + 0; e--);
+                print size[s], what[e]
+            }
+        }' "$files/explain"
 }
 
-# agrees WHAT RANKS OPTIONS-AND-PROGRAM...
+# same WHO OPTION...: the command says with these options what ran
+same()
+{
+    local who=$1
+    shift
+    explained "$@" > "$files/explained"
+    if [ "$(wc -l < "$files/ran")" -ne 4 ] || ! cmp -s "$files/ran" "$files/explained"; then
+        cat "$output" "$saved" "$files/explain"
+        diff "$files/ran" "$files/explained" || true
+        fail "$who: the command does not say what ran: strag explain $*"
+    fi
+}
+
+# [machine=OPTIONS] agrees WHAT RANKS OPTIONS-AND-PROGRAM...: the command says what ran, from what the job
+# saved, and, where OPTIONS describe the machine, without it
+jobs=0 described=0
 agrees()
 {
     local what=$1
     shift
     run "$@"
     ran > "$files/ran"
-    explained > "$files/explained"
-    if [ "$(wc -l < "$files/ran")" -ne 4 ] || ! cmp -s "$files/ran" "$files/explained"; then
-        cat "$output" "$saved" "$files/explain"
-        diff "$files/ran" "$files/explained" || true
-        fail "$what, np $1: the command does not say what ran"
+    if [ -n "${machine:-}" ]; then
+        # shellcheck disable=SC2086 # options
+        same "$what, np $1" $machine --minimum auto
+        described=$((described + 1))
     fi
-    echo "ok: $what, np $1: $(tr '\n' ';' < "$files/ran")"
+    same "$what, np $1" --saved "$saved"
+    jobs=$((jobs + 1))
+    echo "ok: $what, np $1${machine:+, $machine}: $(tr '\n' ';' < "$files/ran")"
 }
 
 # ---- On one host ----
 
+# A rank on each core, or more, which share the cores. (The command does not know of hardware threads.)
 sizes=("$programs/sizes" --descending 1)
-for ranks in 2 4 5 8; do
-    agrees 'shared memory' "$ranks" "${sizes[@]}"
+cores=$("$STRAG" topology --hwloc | sed -n 's/^read       hwloc: 1 host, \([0-9]*\) cores*$/\1/p')
+for ranks in 2 3 4 5 8 16; do
+    here="--hwloc -n $ranks" bound=(--bind-to none)
+    if [ "$ranks" -le "$cores" ]; then
+        bound=(--map-by core:OVERSUBSCRIBE --bind-to core:overload-allowed)
+    elif [ "$(nproc)" -ne "$cores" ]; then
+        here=
+    fi
+    machine=$here agrees 'shared memory' "$ranks" "${bound[@]}" "${sizes[@]}"
+done
+for ranks in 2 5 16; do
     agrees 'no shared memory' "$ranks" --mca coll_strag_shared_memory 0 "${sizes[@]}"
 done
+# As with a core for each rank, by the model alone.
+machine='--tree 4' agrees 'ranks that do not yield' 4 --mca mpi_yield_when_idle 0 "${sizes[@]}"
 grep -q '^oversubscribed:' "$saved" && fail "oversubscribed without shared memory"
 agrees 'a minimum' 4 --mca coll_strag_minimum_size 100 "${sizes[@]}"
 grep -q '^minimum: 100$' "$saved" || fail "the minimum is not in the file"
@@ -113,15 +162,33 @@ SwitchName=s0 Nodes=n[0-1]
 SwitchName=s1 Nodes=n[2-3]
 SwitchName=top Switches=s[0-1]
 END
+    hosts=n0,n1,n2,n3,n4,n5,n6,n7
+    for ranks in 2 3 5 8; do
+        machine="-n $ranks" agrees 'hosts' "$ranks" "$on_hosts" 1 "$hosts" "${sizes[@]}"
+    done
+    machine='--tree 2,2' agrees 'ranks on hosts' 4 "$on_hosts" 2 n0,n1 "${sizes[@]}"
+    machine='--tree 4,4' agrees 'ranks on hosts' 8 "$on_hosts" 4 n0,n1 "${sizes[@]}"
+    machine='--tree 3,3,2' agrees 'uneven hosts' 8 "$on_hosts" 3 n0,n1,n2 "${sizes[@]}"
+    machine='-n 8 --alpha 40 --bandwidth 1' agrees 'numbers of the user' 8 --mca coll_strag_alpha 40 \
+        --mca coll_strag_bandwidth 1 "$on_hosts" 1 "$hosts" "${sizes[@]}"
     layout=(--mca coll_strag_layout "$files/topology.conf")
-    agrees 'a layout' 8 "${layout[@]}" "$on_hosts" 2 n0,n1,n2,n3 "${sizes[@]}"
+    described_by="--layout $files/topology.conf"
+    machine="$described_by" agrees 'a layout' 4 "${layout[@]}" "$on_hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
+    machine="$described_by --ranks-per-node 2" agrees 'a layout' 8 "${layout[@]}" "$on_hosts" 2 \
+        n0,n1,n2,n3 "${sizes[@]}"
     grep -q 'name: "n3"' "$saved" || fail "the hosts have no names"
     agrees 'a layout, interleaved' 8 "${layout[@]}" "$on_hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
-    agrees 'uneven hosts' 5 "${layout[@]}" "$on_hosts" 2 n0,n1,n2 "${sizes[@]}"
-    agrees 'a slow host' 4 "${layout[@]}" --mca coll_strag_slowdown n2:1.7 "$on_hosts" 1 \
-        n0,n1,n2,n3 "${sizes[@]}"
+    machine='--tree ((2,2),(1))' agrees 'uneven hosts' 5 "${layout[@]}" "$on_hosts" 2 n0,n1,n2 "${sizes[@]}"
+    machine="$described_by --slow 2:1.7" agrees 'a slow host' 4 "${layout[@]}" \
+        --mca coll_strag_slowdown n2:1.7 "$on_hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
     grep -q '{rank: 2, factor: 1.7}' "$saved" || fail "the slow host is not in the file"
-    agrees 'a torus' 6 --mca coll_strag_torus 3x2 "$on_hosts" 1 a,b,c,d,e,f "${sizes[@]}"
+    machine='--torus 3x2' agrees 'a torus' 6 --mca coll_strag_torus 3x2 "$on_hosts" 1 a,b,c,d,e,f "${sizes[@]}"
+    for torus in 4x2 2x2x2; do
+        machine="--torus $torus" agrees 'a torus' 8 --mca coll_strag_torus $torus "$on_hosts" 1 "$hosts" \
+            "${sizes[@]}"
+    done
+    machine='--torus 2x2 --ranks-per-node 2' agrees 'a torus' 8 --mca coll_strag_torus 2x2 "$on_hosts" 2 \
+        n0,n1,n2,n3 "${sizes[@]}"
     agrees 'a straggler on hosts' 8 "${layout[@]}" --mca coll_strag_straggler 5 "$on_hosts" 2 \
         n0,n1,n2,n3 "${sizes[@]}"
     cat > "$files/hosts.yaml" << 'END'
@@ -137,6 +204,7 @@ END
 else
     echo "skipped: made-up hosts (unshare --uts is not allowed)"
 fi
+echo "the command says what runs in $jobs of $jobs jobs, in $described of $described from the machine alone"
 
 # ---- Which communicators ----
 

@@ -108,6 +108,7 @@ def model(case, mode):
         state += ["--straggler", case.late[0], "--delay", case.late[1]]
     table = output([STRAG, "cost", case.algorithm, "-n", case.shape.n, *case.shape.strag, *state,
                     "--bytes", case.bytes, "--alpha", ALPHA_US, "--overhead", 0, "--local-alpha", LOCAL_ALPHA_US,
+                    "--reduce-bandwidth", 0,
                     "--bandwidth", GBIT, "--local-bandwidth", LOCAL_GBIT, "--mode", mode,
                     "--format", "csv"])
     row, = csv.DictReader(io.StringIO(table))

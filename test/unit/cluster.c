@@ -15,7 +15,7 @@ static void select_for(const struct cluster *cluster, const struct strag_state_r
                        const struct strag_select_options *options, struct strag_selection **made)
 {
     struct strag_error err;
-    const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model standard = machine_model(STRAG_NETWORK_TREE);
     const struct strag_state view = strag_state_of(state);
     const struct strag_problem problem = {
         .n = CLUSTER_HOSTS, .topology = cluster->topology, .state = &view};

@@ -186,7 +186,7 @@ double slow_links_time(const struct slow_links *links, const struct strag_algori
                        bool clocks)
 {
     struct strag_error err = {""};
-    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const size_t bytes = (size_t)1 << 30;
     double seconds = 0;
     model.alpha = model.local_alpha = model.overhead = 0;

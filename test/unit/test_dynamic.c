@@ -8,6 +8,7 @@
 #include "watch/dynamic.h"
 
 #include "exhaust.h"
+#include "machines.h"
 #include "support.h"
 
 #include <math.h>
@@ -40,7 +41,7 @@ static struct strag_selection *select_for(const struct job *job, bool straggler)
     const struct strag_state state = {.nstragglers = straggler, .straggler = &last};
     const struct strag_problem problem = {
         .n = job->ranks, .topology = job->topology, .state = &state};
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const struct strag_select_options options = {
         .only = straggler ? strag_algorithm_any_straggler() : NULL, .short_plans = true};
     struct strag_selection *made = NULL;

@@ -6,6 +6,7 @@
  */
 #include "algorithms/flex_shares.h"
 #include "flex_cost.h"
+#include "machines.h"
 #include "model/cost.h"
 #include "trees.h"
 
@@ -327,7 +328,7 @@ static double estimate(const char *text, double alpha, double bytes)
 {
     struct strag_error err = {""};
     struct strag_topology *topology = machine_tree(text);
-    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
     struct strag_profile *profile = NULL;
     model.alpha = alpha;

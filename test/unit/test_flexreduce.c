@@ -5,6 +5,7 @@
  * run by engines.
  */
 #include "algorithms/flex_plan.h"
+#include "machines.h"
 #include "model/cost.h"
 #include "plan/verify.h"
 #include "trees.h"
@@ -330,7 +331,7 @@ static double clocks(const char *algorithm, const char *tree, double local_gbit,
 {
     struct strag_error err = {""};
     struct strag_topology *topology = machine_tree(tree);
-    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
     double seconds = 0;
     model.local_bandwidth = local_gbit * 1e9 / 8;
@@ -545,7 +546,7 @@ static void growing_segments_take_less_time(void **state)
 {
     (void)state;
     static const char *const trees[] = {"2,3", "3,3,4", "8,8,8,8", "((2,3),(4,4))"};
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
         struct strag_topology *topology = machine_tree(trees[t]);
         double seconds[2];

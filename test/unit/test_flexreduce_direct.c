@@ -108,7 +108,7 @@ static void a_slow_link_carries_what_the_head_says(void **state)
     (void)state;
     const struct strag_slow host = {0, 2};
     const struct strag_state slow = {.nslow = 1, .slow = &host};
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const double bytes = 1e12, vector = 2 * bytes / model.bandwidth;
     struct strag_problem problem = {.n = 5, .state = &slow};
     int blocks[STRAG_CHOICES_MAX];
@@ -140,7 +140,7 @@ static void levels_overlap(void **state)
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         struct strag_topology *topology = machine_tree(trees[i]);
         struct strag_problem problem = {.n = topology->n, .topology = topology};
-        const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+        const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
         const double ring = seconds(support_algorithm("ring"), &problem, &model, bytes);
         int blocks[STRAG_CHOICES_MAX];
         double least = INFINITY;
@@ -164,7 +164,7 @@ static void it_runs_where_it_is_faster(void **state)
     const struct strag_state slow = {.nslow = 1, .slow = &third};
     const struct strag_problem problem = {.n = 5, .state = &slow};
     for (int expensive = 0; expensive < 2; expensive++) {
-        struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+        struct strag_model model = machine_model(STRAG_NETWORK_TREE);
         model.overhead = expensive ? model.alpha : model.alpha / 100;
         const struct strag_select_options options = {.quick = true};
         struct strag_selection *selection;

@@ -118,8 +118,8 @@ static void origins(void **state)
         strag_model_sources(&made, "lab.yaml", text, sizeof text),
         "alpha 4 us (file lab.yaml, line 3), local-alpha 6 us (user), overhead 0.8 us (default), "
         "bandwidth 1 Gbit/s (measured to 5 %), injection-bandwidth 0 Gbit/s (default), "
-        "local-bandwidth 400 Gbit/s (default), link-latency 0 ns (default), hop-latency 0 "
-        "ns (default), reduce-bandwidth 0 Gbit/s (default)");
+        "local-bandwidth 160 Gbit/s (default), link-latency 0 ns (default), hop-latency 0 "
+        "ns (default), reduce-bandwidth 160 Gbit/s (default)");
     assert_int_equal(strlen(strag_model_sources(&made, "lab.yaml", text, 10)), 9);
 }
 

@@ -154,14 +154,17 @@ static void defaults(void **state)
     for (int network = STRAG_NETWORK_TREE; network <= STRAG_NETWORK_HAMMINGMESH; network++) {
         struct strag_model model = strag_model_default((enum strag_network)network);
         bool grid = network != STRAG_NETWORK_TREE;
-        assert_true(model.alpha == 1e-6 && model.local_alpha == 1e-6);
-        assert_true(model.bandwidth == 12.5e9 && model.local_bandwidth == 50e9);
+        assert_true(model.alpha == 1e-6 && model.local_alpha == 0.4e-6);
+        assert_true(model.bandwidth == 12.5e9 && model.local_bandwidth == 20e9);
         assert_true(model.link_latency == (grid ? 100e-9 : 0));
         assert_true(model.hop_latency == (grid ? 300e-9 : 0));
-        assert_true(model.reduce_bandwidth == 0);
+        assert_true(model.reduce_bandwidth == 20e9);
         assert_int_equal(model.ties, tree.ties);
     }
     assert_int_equal(tree.ties, STRAG_TIES_SPLIT);
+    strag_model_use_pml(&tree);
+    assert_true(tree.local_alpha == 4e-6 && tree.alpha == 1e-6);
+    assert_true(tree.local_bandwidth == 16e9 && tree.reduce_bandwidth == 16e9);
 }
 
 /* ---- Torus and mesh ---- */

@@ -3,6 +3,7 @@
  * Rules files: what they mean, what is refused and in which line, and that no allocation that fails
  * and no changed byte does harm.
  */
+#include "machines.h"
 #include "memory.h"
 #include "model/rules.h"
 #include "support.h"
@@ -427,7 +428,7 @@ static void mutations(void **state)
 
 int main(void)
 {
-    costs = strag_model_default(STRAG_NETWORK_TREE);
+    costs = machine_model(STRAG_NETWORK_TREE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_that_holds),
         cmocka_unit_test(conditions),

@@ -141,7 +141,7 @@ static void assert_quick(const struct strag_problem *problem, const struct strag
 /* Every power of two from 32 bytes to 1 GiB, sizes between them, and both sides of all changes. */
 static void check_selection(struct strag_topology *topology, struct rng *rng)
 {
-    const struct strag_model model = strag_model_default(topology->network);
+    const struct strag_model model = machine_model(topology->network);
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
     struct strag_selection *selection = selected(&problem, &model, 0);
     assert_table(&selection->table);
@@ -184,7 +184,7 @@ static void where_it_changes(void **state)
 {
     (void)state;
     const struct strag_problem problem = {.n = 8};
-    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     model.alpha = 1e-6;
     model.bandwidth = 1e9;
     struct strag_selection *selection = selected(&problem, &model, 0);
@@ -208,7 +208,7 @@ static void more_segments(void **state)
     (void)state;
     struct strag_topology *topology = machine_tree("(3,3,4)");
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
-    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     model.alpha = 1e-4;
     model.bandwidth = 100e6 / 8;
     model.local_bandwidth = 20e9;
@@ -236,7 +236,7 @@ static const struct strag_state *const quiet_only[] = {&quiet, NULL};
 /* With and without reducing, with and without a minimum; the topology is freed. */
 static void check_quick(struct strag_topology *topology, const struct strag_state *const *states)
 {
-    struct strag_model model = strag_model_default(topology->network);
+    struct strag_model model = machine_model(topology->network);
     struct strag_problem problem = {.n = topology->n, .topology = topology};
     for (; *states && (topology->n > 3 || !(*states)->nslow); states++) {
         problem.state = *states;
@@ -277,7 +277,7 @@ static void quick_tables_price_less(void **state)
     (void)state;
     struct strag_topology *topology = machine_flat(63, 1);
     const struct strag_problem problem = {.n = 63, .topology = topology};
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     struct strag_error err;
     for (size_t minimum = 0; minimum <= 8192; minimum += 8192) {
         const struct strag_select_options options = {.minimum = minimum, .quick = true};
@@ -303,7 +303,7 @@ static void short_vectors_stay_with_the_previous_component(void **state)
 {
     (void)state;
     const struct strag_problem problem = {.n = 8};
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     struct strag_selection *selection = selected(&problem, &model, 8192);
     assert_table(&selection->table);
     assert_null(strag_table_find(&selection->table, 0));
@@ -320,7 +320,7 @@ static void but_not_where_they_lose_much(void **state)
     const size_t minimum = (size_t)1 << 30;
     struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "4x2", NULL, 1);
     const struct strag_problem problem = {.n = 8, .topology = topology};
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TORUS);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TORUS);
     struct strag_selection *selection = selected(&problem, &model, minimum);
     assert_table(&selection->table);
     assert_null(strag_table_find(&selection->table, 32));
@@ -348,7 +348,7 @@ static void refused_candidates_say_why(void **state)
     (void)state;
     struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "4x4", NULL, 2);
     const struct strag_problem problem = {.n = 32, .topology = topology};
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TORUS);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TORUS);
     struct strag_selection *selection = selected(&problem, &model, 0);
     for (int c = 0; c < selection->candidates; c++) {
         const struct strag_candidate *candidate = &selection->candidate[c];
@@ -379,7 +379,7 @@ static void a_late_rank_that_does_not_exist(void **state)
     const struct strag_straggler straggler[] = {{-1, 1}};
     const struct strag_state bad = {.nstragglers = 1, .straggler = straggler};
     const struct strag_problem problem = {.n = 4, .state = &bad};
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const struct strag_select_options options = {.minimum = 0};
     struct strag_selection *selection = NULL;
     struct strag_error err;
@@ -392,7 +392,7 @@ static void a_late_rank_that_does_not_exist(void **state)
 static int try_select(const void *what, struct strag_error *err, bool *made)
 {
     const struct strag_problem *problem = what;
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const struct strag_select_options options = {.minimum = 1000};
     struct strag_selection *selection = NULL;
     int status = strag_select(problem, &model, &options, &selection, err);

@@ -267,7 +267,7 @@ static void rounds_before_cost_nothing_while_waiting(void **state)
 {
     (void)state;
     static const double alpha = 2e-6, bandwidth = 1e9, bytes = 1e6;
-    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     model.alpha = alpha;
     model.bandwidth = bandwidth;
     for (int n = 4; n <= 9; n++) {
@@ -298,7 +298,7 @@ static void rounds_that_take_turns(void **state)
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "4x3", NULL, 1);
     const struct strag_straggler straggler = {7, 1e-4};
     const struct strag_state late_state = {.nstragglers = 1, .straggler = &straggler};
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TORUS);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TORUS);
     for (int n = 2; n <= 12; n++) {
         for (int blocks = 1; blocks <= 60; blocks++) {
             const struct strag_problem problem = {.n = n == 12 ? 12 : n + 7,
@@ -346,7 +346,7 @@ static struct strag_entry chosen(int n, double delay, const struct strag_model *
 static void below_the_break_even_a_symmetric_plan(void **state)
 {
     (void)state;
-    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const size_t bytes = (size_t)1 << 30;
     model.alpha = 1e-7;
     model.bandwidth = 1e9;
@@ -363,7 +363,7 @@ static void below_the_break_even_a_symmetric_plan(void **state)
 static void blocks_come_from_the_model(void **state)
 {
     (void)state;
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     int before = 0;
     for (size_t bytes = (size_t)1 << 22; bytes <= (size_t)1 << (sizeof(size_t) > 4 ? 34 : 28);
          bytes *= 4) {
@@ -380,7 +380,7 @@ static void blocks_come_from_the_model(void **state)
 static void choices_can_be_narrowed(void **state)
 {
     (void)state;
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const struct strag_algorithm *pipeline = support_algorithm("straggler-pipeline");
     struct strag_problem problem = support_problem(pipeline, 5);
     struct strag_select_options options = {.only = pipeline};
@@ -415,7 +415,7 @@ static void choices_can_be_narrowed(void **state)
 
 static int try_select(const void *what, struct strag_error *err, bool *made)
 {
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const struct strag_select_options options = {.minimum = 0};
     struct strag_selection *selection = NULL;
     int status = strag_select(what, &model, &options, &selection, err);
