@@ -47,3 +47,5 @@ endif
 endif
 
 EXTRA_DIST += cuda/build-ucx.sh cuda/kernels.cu
+
+EXTRA_DIST += cuda/README.md

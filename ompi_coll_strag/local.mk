@@ -6,93 +6,94 @@ if HAVE_OMPI
 # folder where the component is, so that no object file may have such a name.
 noinst_LTLIBRARIES += ompi_coll_strag/libcoll_strag.la
 ompi_coll_strag_libcoll_strag_la_SOURCES = \
-	ompi_coll_strag/allreduce.c ompi_coll_strag/allreduce.h \
-	ompi_coll_strag/arrivals.c ompi_coll_strag/arrivals.h \
-	ompi_coll_strag/attribute.c ompi_coll_strag/attribute.h \
-	ompi_coll_strag/call.c ompi_coll_strag/call.h \
-	ompi_coll_strag/collect.c ompi_coll_strag/collect.h \
-	ompi_coll_strag/communicator.c ompi_coll_strag/communicator.h \
+	ompi_coll_strag/call/blocking.c ompi_coll_strag/call/blocking.h \
+	ompi_coll_strag/call/call.c ompi_coll_strag/call/call.h \
+	ompi_coll_strag/call/component.c \
+	ompi_coll_strag/call/nonblocking.c ompi_coll_strag/call/nonblocking.h \
+	ompi_coll_strag/call/on_copies.c ompi_coll_strag/call/on_copies.h \
+	ompi_coll_strag/call/persistent.c ompi_coll_strag/call/persistent.h \
+	ompi_coll_strag/call/query.c ompi_coll_strag/call/query.h \
+	ompi_coll_strag/call/recorded.c ompi_coll_strag/call/recorded.h \
+	ompi_coll_strag/call/request.c ompi_coll_strag/call/request.h \
+	ompi_coll_strag/choice/explain.c ompi_coll_strag/choice/explain.h \
+	ompi_coll_strag/choice/plans.c ompi_coll_strag/choice/plans.h \
+	ompi_coll_strag/choice/save.c ompi_coll_strag/choice/save.h \
+	ompi_coll_strag/choice/store.c ompi_coll_strag/choice/store.h \
+	ompi_coll_strag/choice/table.c ompi_coll_strag/choice/table.h \
+	ompi_coll_strag/choice/user_plans.c ompi_coll_strag/choice/user_plans.h \
+	ompi_coll_strag/collect/collect.c ompi_coll_strag/collect/collect.h \
+	ompi_coll_strag/collect/record.c ompi_coll_strag/collect/record.h \
+	ompi_coll_strag/collect/report.c ompi_coll_strag/collect/report.h \
+	ompi_coll_strag/collect/write_trace.c ompi_coll_strag/collect/write_trace.h \
 	ompi_coll_strag/compat/attributes.h \
-	ompi_coll_strag/compat/components.h \
 	ompi_coll_strag/compat/compat.h \
+	ompi_coll_strag/compat/components.h \
 	ompi_coll_strag/compat/failures.h \
 	ompi_coll_strag/compat/requests.h \
 	ompi_coll_strag/compat/tags.h \
 	ompi_coll_strag/compat/world.h \
-	ompi_coll_strag/complaints.c ompi_coll_strag/complaints.h \
-	ompi_coll_strag/component.c \
-	ompi_coll_strag/counters.c ompi_coll_strag/counters.h \
-	ompi_coll_strag/decision.h \
-	ompi_coll_strag/device.c ompi_coll_strag/device.h \
-	ompi_coll_strag/exchange.c ompi_coll_strag/exchange.h \
-	ompi_coll_strag/explain.c ompi_coll_strag/explain.h \
-	ompi_coll_strag/failure.h \
-	ompi_coll_strag/file_name.c ompi_coll_strag/file_name.h \
-	ompi_coll_strag/fingerprint.c ompi_coll_strag/fingerprint.h \
-	ompi_coll_strag/given.c ompi_coll_strag/given.h \
-	ompi_coll_strag/shared_setup.c ompi_coll_strag/shared_setup.h \
-	ompi_coll_strag/info_keys.c ompi_coll_strag/info_keys.h \
-	ompi_coll_strag/ledger.c ompi_coll_strag/ledger.h \
-	ompi_coll_strag/links.c ompi_coll_strag/links.h \
-	ompi_coll_strag/log.c ompi_coll_strag/log.h \
-	ompi_coll_strag/measured.c ompi_coll_strag/measured.h \
-	ompi_coll_strag/model.c ompi_coll_strag/model.h \
-	ompi_coll_strag/module.c ompi_coll_strag/module.h \
-	ompi_coll_strag/nonblocking.c ompi_coll_strag/nonblocking.h \
-	ompi_coll_strag/notes.c ompi_coll_strag/notes.h \
-	ompi_coll_strag/recorded.c ompi_coll_strag/recorded.h \
-	ompi_coll_strag/on_copies.c ompi_coll_strag/on_copies.h \
-	ompi_coll_strag/persistent.c ompi_coll_strag/persistent.h \
-	ompi_coll_strag/ping.c ompi_coll_strag/ping.h \
-	ompi_coll_strag/place.c ompi_coll_strag/place.h \
-	ompi_coll_strag/plans.c ompi_coll_strag/plans.h \
-	ompi_coll_strag/previous.h \
-	ompi_coll_strag/queue.c ompi_coll_strag/queue.h \
-	ompi_coll_strag/rank_info.c ompi_coll_strag/rank_info.h \
-	ompi_coll_strag/reducer.c ompi_coll_strag/reducer.h \
-	ompi_coll_strag/report.c ompi_coll_strag/report.h \
-	ompi_coll_strag/request.c ompi_coll_strag/request.h \
-	ompi_coll_strag/roll_call.c ompi_coll_strag/roll_call.h \
-	ompi_coll_strag/save.c ompi_coll_strag/save.h \
-	ompi_coll_strag/segments.c ompi_coll_strag/segments.h \
-	ompi_coll_strag/settings.c ompi_coll_strag/settings.h \
-	ompi_coll_strag/setup.c ompi_coll_strag/setup.h \
-	ompi_coll_strag/setup_ask.c \
-	ompi_coll_strag/setup_decide.c ompi_coll_strag/setup_decide.h \
-	ompi_coll_strag/setup_derive.c \
-	ompi_coll_strag/setup_memory.c \
-	ompi_coll_strag/setup_network.c \
-	ompi_coll_strag/setup_steps.c ompi_coll_strag/setup_steps.h \
-	ompi_coll_strag/shared_memory.c ompi_coll_strag/shared_memory.h \
-	ompi_coll_strag/state.c ompi_coll_strag/state.h \
-	ompi_coll_strag/stuck.c ompi_coll_strag/stuck.h \
-	ompi_coll_strag/stuck_news.c ompi_coll_strag/stuck_news.h \
-	ompi_coll_strag/stuck_say.c ompi_coll_strag/stuck_say.h \
-	ompi_coll_strag/table.c ompi_coll_strag/table.h \
-	ompi_coll_strag/teardown.c ompi_coll_strag/teardown.h \
-	ompi_coll_strag/texts.c ompi_coll_strag/texts.h \
-	ompi_coll_strag/store.c ompi_coll_strag/store.h \
-	ompi_coll_strag/transport.c ompi_coll_strag/transport.h \
-	ompi_coll_strag/transport_pml.c ompi_coll_strag/transport_pml.h \
-	ompi_coll_strag/ucp/ucp.h \
-	ompi_coll_strag/trace.c ompi_coll_strag/trace.h \
-	ompi_coll_strag/unknown.c ompi_coll_strag/unknown.h \
-	ompi_coll_strag/update.c ompi_coll_strag/update.h \
-	ompi_coll_strag/values.c ompi_coll_strag/values.h \
-	ompi_coll_strag/watch.c ompi_coll_strag/watch.h \
-	ompi_coll_strag/watch_make.c ompi_coll_strag/watch_make.h
+	ompi_coll_strag/facts/decision.h \
+	ompi_coll_strag/facts/fingerprint.c ompi_coll_strag/facts/fingerprint.h \
+	ompi_coll_strag/facts/links.c ompi_coll_strag/facts/links.h \
+	ompi_coll_strag/facts/measured.c ompi_coll_strag/facts/measured.h \
+	ompi_coll_strag/facts/model.c ompi_coll_strag/facts/model.h \
+	ompi_coll_strag/facts/ping.c ompi_coll_strag/facts/ping.h \
+	ompi_coll_strag/facts/place.c ompi_coll_strag/facts/place.h \
+	ompi_coll_strag/facts/rank_info.c ompi_coll_strag/facts/rank_info.h \
+	ompi_coll_strag/facts/segments.c ompi_coll_strag/facts/segments.h \
+	ompi_coll_strag/facts/state.c ompi_coll_strag/facts/state.h \
+	ompi_coll_strag/mpi/failure.h \
+	ompi_coll_strag/mpi/previous.h \
+	ompi_coll_strag/mpi/queue.c ompi_coll_strag/mpi/queue.h \
+	ompi_coll_strag/mpi/reducer.c ompi_coll_strag/mpi/reducer.h \
+	ompi_coll_strag/mpi/teardown.c ompi_coll_strag/mpi/teardown.h \
+	ompi_coll_strag/setup/ask.c \
+	ompi_coll_strag/setup/decide.c ompi_coll_strag/setup/decide.h \
+	ompi_coll_strag/setup/derive.c \
+	ompi_coll_strag/setup/memory.c \
+	ompi_coll_strag/setup/network.c \
+	ompi_coll_strag/setup/setup.c ompi_coll_strag/setup/setup.h \
+	ompi_coll_strag/setup/steps.c ompi_coll_strag/setup/steps.h \
+	ompi_coll_strag/shared/attribute.c ompi_coll_strag/shared/attribute.h \
+	ompi_coll_strag/shared/module.c ompi_coll_strag/shared/module.h \
+	ompi_coll_strag/shared/roll_call.c ompi_coll_strag/shared/roll_call.h \
+	ompi_coll_strag/shared/shared_setup.c ompi_coll_strag/shared/shared_setup.h \
+	ompi_coll_strag/stuck/news.c ompi_coll_strag/stuck/news.h \
+	ompi_coll_strag/stuck/say.c ompi_coll_strag/stuck/say.h \
+	ompi_coll_strag/stuck/stuck.c ompi_coll_strag/stuck/stuck.h \
+	ompi_coll_strag/user/complaints.c ompi_coll_strag/user/complaints.h \
+	ompi_coll_strag/user/counters.c ompi_coll_strag/user/counters.h \
+	ompi_coll_strag/user/file_name.c ompi_coll_strag/user/file_name.h \
+	ompi_coll_strag/user/info_keys.c ompi_coll_strag/user/info_keys.h \
+	ompi_coll_strag/user/log.c ompi_coll_strag/user/log.h \
+	ompi_coll_strag/user/settings.c ompi_coll_strag/user/settings.h \
+	ompi_coll_strag/user/texts.c ompi_coll_strag/user/texts.h \
+	ompi_coll_strag/user/unknown.c ompi_coll_strag/user/unknown.h \
+	ompi_coll_strag/user/values.c ompi_coll_strag/user/values.h \
+	ompi_coll_strag/watch/last_arrival.c ompi_coll_strag/watch/last_arrival.h \
+	ompi_coll_strag/watch/notes.c ompi_coll_strag/watch/notes.h \
+	ompi_coll_strag/watch/update.c ompi_coll_strag/watch/update.h \
+	ompi_coll_strag/watch/watch.c ompi_coll_strag/watch/watch.h \
+	ompi_coll_strag/watch/watch_make.c ompi_coll_strag/watch/watch_make.h \
+	ompi_coll_strag/wire/device_buffer.c ompi_coll_strag/wire/device_buffer.h \
+	ompi_coll_strag/wire/exchange.c ompi_coll_strag/wire/exchange.h \
+	ompi_coll_strag/wire/transport.c ompi_coll_strag/wire/transport.h \
+	ompi_coll_strag/wire/transport_pml.c ompi_coll_strag/wire/transport_pml.h \
+	ompi_coll_strag/wire/transport_shm.c ompi_coll_strag/wire/transport_shm.h \
+	ompi_coll_strag/wire/ucp/ucp.h
 if HAVE_UCX
 ompi_coll_strag_libcoll_strag_la_SOURCES += \
-	ompi_coll_strag/ucp/connect.c \
-	ompi_coll_strag/ucp/internal.h \
-	ompi_coll_strag/ucp/messages.c \
-	ompi_coll_strag/ucp/process.c
+	ompi_coll_strag/wire/ucp/connect.c \
+	ompi_coll_strag/wire/ucp/internal.h \
+	ompi_coll_strag/wire/ucp/messages.c \
+	ompi_coll_strag/wire/ucp/process.c
 have_ucx_cppflags = -DSTRAG_HAVE_UCX -DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS)
 else
-ompi_coll_strag_libcoll_strag_la_SOURCES += ompi_coll_strag/ucp/none.c
+ompi_coll_strag_libcoll_strag_la_SOURCES += ompi_coll_strag/wire/ucp/none.c
 endif
 ompi_coll_strag_libcoll_strag_la_CPPFLAGS = $(AM_CPPFLAGS) $(STRAG_VERSION_CPPFLAGS) \
-	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' -I$(top_srcdir)/cuda $(OMPI_CPPFLAGS) \
+	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' -I$(top_srcdir)/cuda -I$(top_srcdir)/ompi_coll_strag \
+	$(OMPI_CPPFLAGS) \
 	$(have_ucx_cppflags)
 ompi_coll_strag_libcoll_strag_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=hidden
 ompi_coll_strag_libcoll_strag_la_LIBADD = src/libstrag.la cuda/libstaging.la $(DL_LIBS)
@@ -148,7 +149,20 @@ uninstall_beside_pmix = \
 endif
 endif
 
-EXTRA_DIST += ompi_coll_strag/pmix-mca-params-override.conf \
+EXTRA_DIST += ompi_coll_strag/README.md \
+	ompi_coll_strag/compat/README.md ompi_coll_strag/wire/ucp/README.md \
+	ompi_coll_strag/user/README.md \
+	ompi_coll_strag/mpi/README.md \
+	ompi_coll_strag/wire/README.md \
+	ompi_coll_strag/facts/README.md \
+	ompi_coll_strag/choice/README.md \
+	ompi_coll_strag/watch/README.md \
+	ompi_coll_strag/stuck/README.md \
+	ompi_coll_strag/shared/README.md \
+	ompi_coll_strag/collect/README.md \
+	ompi_coll_strag/setup/README.md \
+	ompi_coll_strag/call/README.md \
+	ompi_coll_strag/pmix-mca-params-override.conf \
 	ompi_coll_strag/compat/include/ompi/mpi/fortran/base/fint_2_int.h \
 	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads.h \
 	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads_mutex.h \

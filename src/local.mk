@@ -4,7 +4,7 @@
 noinst_LTLIBRARIES += src/libstrag.la
 
 src_libstrag_la_SOURCES = \
-	src/strag.h \
+	src/api/strag.h \
 	src/algorithms/bine.c \
 	src/algorithms/binomial.h \
 	src/algorithms/blueconnect.c \
@@ -123,44 +123,45 @@ src_libstrag_la_SOURCES = \
 	src/run/kept.c src/run/kept.h \
 	src/run/pipeline.c src/run/pipeline.h \
 	src/run/reducer.h \
-	src/run/shared_memory.c src/run/shared_memory.h \
-	src/run/shared_memory_layout.h \
-	src/run/shared_memory_arena.c src/run/shared_memory_drain.c \
-	src/run/shared_memory_join.c src/run/shared_memory_limits.c \
-	src/run/shared_memory_entered.c src/run/shared_memory_entered.h \
-	src/run/shared_memory_room.c \
-	src/run/shared_memory_wait.c \
-	src/run/shared_memory_write.c \
+	src/shm/shm.c src/shm/shm.h \
+	src/shm/layout.h \
+	src/shm/arena.c src/shm/drain.c \
+	src/shm/join.c src/shm/limits.c \
+	src/shm/entered.c src/shm/entered.h \
+	src/shm/room.c \
+	src/shm/wait.c \
+	src/shm/write.c \
 	src/run/transport.h \
-	src/watch/account.c src/watch/account.h \
-	src/watch/budget.c src/watch/budget.h \
-	src/watch/clocks.c src/watch/clocks.h \
-	src/watch/dynamic.c src/watch/dynamic.h \
-	src/watch/experiment.c src/watch/experiment.h \
-	src/watch/fit.c src/watch/fit.h \
-	src/watch/judge.c src/watch/judge.h \
-	src/watch/ledger.c src/watch/ledger.h \
-	src/watch/link_sample.c src/watch/link_sample.h \
-	src/watch/link_speed.c src/watch/link_speed.h \
-	src/watch/loss.c src/watch/loss.h \
-	src/watch/meter.c src/watch/meter.h \
-	src/watch/observe.c src/watch/observe.h \
-	src/watch/often.c src/watch/often.h \
-	src/watch/probe_clock.c src/watch/probe_clock.h \
-	src/watch/roster.c src/watch/roster.h \
-	src/watch/slowdown.c src/watch/slowdown.h \
-	src/watch/thresholds.h \
-	src/watch/summary.c src/watch/summary.h \
-	src/watch/window.c src/watch/window.h
+	src/report/account.c src/report/account.h \
+	src/learn/budget.c src/learn/budget.h \
+	src/report/clocks.c src/report/clocks.h \
+	src/detect/dynamic.c src/detect/dynamic.h \
+	src/learn/experiment.c src/learn/experiment.h \
+	src/learn/fit.c src/learn/fit.h \
+	src/learn/judge.c src/learn/judge.h \
+	src/report/ledger.c src/report/ledger.h \
+	src/detect/link_sample.c src/detect/link_sample.h \
+	src/detect/link_speed.c src/detect/link_speed.h \
+	src/report/loss.c src/report/loss.h \
+	src/detect/meter.c src/detect/meter.h \
+	src/detect/observe.c src/detect/observe.h \
+	src/detect/often.c src/detect/often.h \
+	src/detect/probe_clock.c src/detect/probe_clock.h \
+	src/detect/roster.c src/detect/roster.h \
+	src/detect/slowdown.c src/detect/slowdown.h \
+	src/detect/thresholds.h \
+	src/learn/summary.c src/learn/summary.h \
+	src/detect/window.c src/detect/window.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS) $(JANSSON_LIBS)
 EXTRA_DIST += src/base/README.md src/machine/README.md src/plan/README.md src/algorithms/README.md \
-	src/manual/README.md src/model/README.md src/run/README.md src/watch/README.md
+	src/manual/README.md src/model/README.md src/run/README.md \
+	src/detect/README.md src/learn/README.md src/report/README.md src/shm/README.md
 
 # The same for other programs, through strag.h: src/api/README.md says when the numbers change
 # (current:revision:age of the interface).
 lib_LTLIBRARIES += src/api/libstrag.la
-include_HEADERS += src/strag.h
+include_HEADERS += src/api/strag.h
 src_api_libstrag_la_SOURCES = src/api/allreduce.c src/api/given.c src/api/machine.c \
 	src/api/plans.c
 src_api_libstrag_la_LIBADD = src/libstrag.la

@@ -30,8 +30,8 @@
 
 enum { LINE = 64, INLINE = 48, EAGER = 4096, SLOT = 32768, XHC_PART = 4096 };
 
-/* As strag-tune measured them (ompi_coll_strag/table.c), but for the shortest messages and the
- * PML's short ones: an MPI_Allreduce of 8 bytes takes one. */
+/* As strag-tune measured them (ompi_coll_strag/choice/table.c), but for the shortest messages and
+ * the PML's short ones: an MPI_Allreduce of 8 bytes takes one. */
 static const struct way {
     double inline_message, message, long_message; /* seconds: up to INLINE bytes, up to EAGER */
     double bandwidth;                             /* bytes per second */

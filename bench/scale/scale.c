@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The size from which on `coll_strag` runs calls by default (ompi_coll_strag/settings.c). */
+/* The size from which on `coll_strag` runs calls by default (ompi_coll_strag/user/settings.c). */
 enum { MINIMUM = 8192 };
 
 struct options {

@@ -10,7 +10,7 @@
 #ifndef STRAG_STATUS_H
 #define STRAG_STATUS_H
 
-#include "strag.h"
+#include "api/strag.h"
 
 #if defined(__GNUC__)
 #define STRAG_PRINTF(format_arg, first_arg) __attribute__((format(printf, format_arg, first_arg)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the engine needs of a network. Implemented by shared_memory.c, by the component over Open
+ * What the engine needs of a network. Implemented by shm/shm.c, by the component over Open
  * MPI's PML and over UCX, by cuda/, which puts chunks in host memory between a device and another
  * transport, and by the tests' loopback.
  *

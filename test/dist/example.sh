@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A new algorithm is one file, one row and one line: the example of doc/architecture.md is added to a
+# A new algorithm is one file, one row and one line: the example of src/algorithms/README.md is added to a
 # copy of src/, proved by the command, and tested by unit tests that go over the table. What is as it
 # was is taken from the build.
 set -eu
@@ -10,7 +10,7 @@ own_folder example
 
 # ---- One file, one row, one line ----
 
-document=$srcdir/doc/architecture.md
+document=$srcdir/src/algorithms/README.md
 cp -r "$srcdir/src" "$work/src"
 chmod -R u+w "$work/src"
 # said WORDS: what stands between backquotes behind them in the document

@@ -8,7 +8,6 @@ Calls are read from the object files in BUILD-FOLDER. An exception that no longe
 too: the tables below only say what is true.
 """
 import collections
-import fnmatch
 import os
 import re
 import subprocess
@@ -18,73 +17,52 @@ import sys
 
 # Whose headers a folder's files may include, besides those of their own folder. A file belongs to
 # the longest of these names that it starts with.
-SRC = ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model", "src/run", "src/watch",
-       "src/manual"]
+SRC = ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model", "src/run", "src/shm",
+       "src/detect", "src/learn", "src/report", "src/manual"]
 MAY_INCLUDE = {
-    "src/strag.h": [],
-    "src/base": ["src/strag.h"],
+    "src/api/strag.h": [],
+    "src/base": ["src/api/strag.h"],
     "src/machine": ["src/base"],
     "src/plan": ["src/base", "src/machine"],
     "src/algorithms": ["src/base", "src/machine", "src/plan"],
     "src/model": ["src/base", "src/machine", "src/plan", "src/algorithms"],
     "src/run": ["src/base", "src/machine", "src/plan"],
-    "src/watch": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model"],
+    "src/shm": ["src/base", "src/machine", "src/plan", "src/run"],
+    "src/detect": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model"],
+    "src/learn": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model", "src/detect"],
+    "src/report": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model", "src/detect", "src/learn"],
     "src/manual": ["src/base", "src/algorithms", "src/model"],
     "src/api": SRC,
-    "ompi_coll_strag": SRC + ["cuda"],
     "cuda": ["src/base", "src/run"],
     "tools": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model", "src/manual"],
-    "examples": ["src/strag.h"],
+    "examples": ["src/api/strag.h"],
     "bench": ["src/base"],
     "bench/lab": ["src/base", "bench"],
     "bench/scale": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model"],
     "test/cli": SRC,
     "test/cuda": SRC + ["cuda", "test/unit"],
-    "test/dist": ["src/strag.h"],
+    "test/dist": ["src/api/strag.h"],
     "test/fuzz": SRC + ["tools"],
     "test/gpu": SRC + ["cuda", "test/cuda"],
     "test/limit.c": [],
     "test/mpi": SRC + ["test/cuda"],
-    "test/queue": SRC + ["ompi_coll_strag", "test/unit"],
-    "test/mpi/failing.c": ["ompi_coll_strag", "test/mpi"],  # it stands between the component and Open MPI
-    "test/mpi/arrivals_error.c": SRC + ["ompi_coll_strag"],  # it takes arrivals.c apart
-    "test/mpi/stand_in_hcoll.c": ["ompi_coll_strag"],  # a component itself
+    "test/queue": SRC + ["test/unit"],
+    "test/mpi/failing.c": ["ompi_coll_strag/compat", "test/mpi"],  # it stands between the component and Open MPI
+    "test/mpi/arrivals_error.c": SRC[:],  # it takes last_arrival.c apart
+    "test/mpi/stand_in_hcoll.c": ["ompi_coll_strag/compat"],  # a component itself
     "test/sim": SRC,
     "test/unit": SRC + ["tools"],
 }
 
-# The component's layers, from the bottom up. A file may include headers of layers below its own, and
-# those of its own name: NAME.c and NAME.h are one, as is all that one pattern NAME* stands for.
+# The component's rooms, from the bottom up: a room may use those before it.
 COMPONENT = "ompi_coll_strag"
-COMPONENT_LAYERS = [
-    ["compat/*"],
-    ["texts"],
-    ["counters", "failure", "log", "previous", "queue", "reducer", "teardown"],
-    ["complaints"],
-    ["measured", "unknown", "values"],
-    ["settings"],
-    ["info_keys"],
-    ["decision", "given", "model", "plans", "transport"],
-    ["transport_pml", "shared_memory", "ucp/*"],
-    ["arrivals", "device", "exchange", "explain", "shared_setup", "ping", "place", "segments", "state", "table"],
-    ["attribute", "file_name", "store", "stuck_say"],
-    ["collect", "fingerprint", "links", "notes", "rank_info", "save", "stuck_news", "trace", "update"],
-    ["watch_make"],
-    ["watch"],
-    ["report"],
-    ["stuck"],
-    ["communicator"],
-    ["ledger", "roll_call"],
-    ["setup_*"],
-    ["setup"],
-    ["call"],
-    ["request"],
-    ["on_copies"],
-    ["allreduce", "nonblocking", "persistent"],
-    ["recorded"],
-    ["module"],
-    ["component"],
-]
+ROOMS = ["compat", "user", "mpi", "wire", "facts", "choice", "watch", "stuck", "shared", "collect",
+         "setup", "call"]
+COMPONENT_ROOMS = [f"{COMPONENT}/{room}" for room in ROOMS]
+for place, room in enumerate(COMPONENT_ROOMS):
+    MAY_INCLUDE[room] = SRC + ["cuda"] + COMPONENT_ROOMS[:place]
+for tester in ("test/queue", "test/mpi/arrivals_error.c"):
+    MAY_INCLUDE[tester] += COMPONENT_ROOMS
 
 # Headers of others, and who may include them: folders, or files.
 OTHERS = [
@@ -119,7 +97,7 @@ EXCEPTIONS = {
 CIRCLES = []
 
 # Where a quoted header is looked for, after the folder of the file that includes it.
-SEARCHED = ["src", "tools", "test/unit", "cuda", "test/cuda", "ompi_coll_strag/compat/include"]
+SEARCHED = ["src", "tools", "test/unit", "cuda", "test/cuda", "ompi_coll_strag", "ompi_coll_strag/compat/include"]
 
 # ---- The checks ----
 
@@ -188,29 +166,9 @@ def check_folders(tree):
                 tree.fault(file, line, f"no file {name}, and not in the table of layers.py")
 
 
-def room(file):
-    """@return (layer, pattern) of a file of the component, or None"""
-    stem = os.path.splitext(os.path.relpath(file, COMPONENT))[0]
-    for layer, patterns in enumerate(COMPONENT_LAYERS):
-        for pattern in patterns:
-            if fnmatch.fnmatch(stem, pattern):
-                return layer, pattern
-    return None
-
-
-def check_component(tree):
-    for file, includes in tree.includes.items():
-        if not below(file, [COMPONENT]):
-            continue
-        here = room(file)
-        if not here:
-            tree.fault(file, 1, "not in the table of the component's layers in layers.py")
-            continue
-        for line, name, target in includes:
-            there = room(target) if target and below(target, [COMPONENT]) else None
-            if there and there[0] >= here[0] and there != here:
-                tree.fault(file, line, f"{name} is not in a layer below")
-        if file.endswith(".h") and len(tree.lines[file]) - 1 > HEADER_MOST:
+def check_headers(tree):
+    for file in tree.includes:
+        if below(file, [COMPONENT]) and file.endswith(".h") and len(tree.lines[file]) - 1 > HEADER_MOST:
             tree.fault(file, HEADER_MOST + 1, f"a header of the component above {HEADER_MOST} lines", file)
 
 
@@ -329,7 +287,7 @@ def check(top, build=None):
     """@return (the tree with its faults, the number of object files)"""
     tree = Tree(top)
     check_folders(tree)
-    check_component(tree)
+    check_headers(tree)
     check_versions(tree)
     check_functions(tree)
     check_include_circles(tree)

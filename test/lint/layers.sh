@@ -27,18 +27,17 @@ TREE = {
     "src/model/cost.h": "int cost(void);\n",
     "src/run/engine.c": '#include "plan/plan.h"\n',
     "ompi_coll_strag/compat/compat.h": '#include "ompi/constants.h"\n#if OMPI_MAJOR_VERSION >= 5\n#endif\n',
-    "ompi_coll_strag/log.h": "#include <stdio.h>\n",
-    "ompi_coll_strag/log.c": '#include "log.h"\n#include "compat/compat.h"\n#include "run/engine.h"\n',
-    "ompi_coll_strag/plans.h": '#include "log.h"\n',
-    "ompi_coll_strag/table.h": "int table(void);\n",
-    "ompi_coll_strag/ucp/ucp.h": "",
-    "ompi_coll_strag/ucp/ucp.c": '#include "ucp.h"\n#include <ucp/api/ucp.h>\n',
+    "ompi_coll_strag/user/log.h": "#include <stdio.h>\n",
+    "ompi_coll_strag/user/log.c": '#include "log.h"\n#include "compat/compat.h"\n#include "run/engine.h"\n',
+    "ompi_coll_strag/choice/plans.h": '#include "user/log.h"\n',
+    "ompi_coll_strag/choice/table.h": "int table(void);\n",
+    "ompi_coll_strag/wire/ucp/ucp.h": "",
+    "ompi_coll_strag/wire/ucp/ucp.c": '#include "ucp.h"\n#include <ucp/api/ucp.h>\n',
     "tools/strag_tune.c": '#include "plan/plan.h"\n#include <mpi.h>\n',
     "tools/strag.c": "",
     "test/unit/test_plan.c": '#include "plan/plan.h"\n#include <cmocka.h>\n',
 }
 TREE["src/run/engine.h"] = "struct engine {\n" + 99 * "    int x;\n" + "};\n"
-layers.COMPONENT_LAYERS = [["compat/*"], ["log", "ucp/*"], ["table"], ["plans"]]
 layers.EXCEPTIONS = {}
 layers.CIRCLES = []
 top = sys.argv[1] + "/tree"
@@ -80,8 +79,8 @@ expect({"src/run/engine.c": '#  include "../model/cost.h"\n'},
        "src/run/engine.c:1: src/run may not include ../model/cost.h of src/model")
 expect({"tools/strag.c": '#include "run/engine.h"\n'},
        "tools/strag.c:1: tools may not include run/engine.h of src/run")
-expect({"test/unit/test_plan.c": '#include "../../ompi_coll_strag/log.h"\n'},
-       "test/unit/test_plan.c:1: test/unit may not include ../../ompi_coll_strag/log.h of ompi_coll_strag")
+expect({"test/unit/test_plan.c": '#include "../../ompi_coll_strag/user/log.h"\n'},
+       "test/unit/test_plan.c:1: test/unit may not include ../../ompi_coll_strag/user/log.h of ompi_coll_strag/user")
 expect({"src/extra/new.c": ""}, "src/extra/new.c:1: its folder is not in the table of layers.py")
 expect({"src/plan/plan.c": '#include "plan/gone.h"\n'},
        "src/plan/plan.c:1: no file plan/gone.h, and not in the table of layers.py")
@@ -93,23 +92,20 @@ expect({"tools/strag.c": "#include <mpi.h>\n"},
        "tools/strag.c:1: only " + ", ".join(next(may for pattern, may in layers.OTHERS if "mpi(" in pattern))
        + " may include mpi.h")
 # Open MPI's versions.
-expect({"ompi_coll_strag/log.c": "\n#if OMPI_MAJOR_VERSION > 4\n#endif\n"},
-       "ompi_coll_strag/log.c:2: Open MPI's versions are distinguished in compat/ only")
-# The component's layers.
-expect({"ompi_coll_strag/new.c": ""},
-       "ompi_coll_strag/new.c:1: not in the table of the component's layers in layers.py")
-expect({"ompi_coll_strag/log.c": '#include "log.h"\n#include "plans.h"\n'},
-       "ompi_coll_strag/log.c:2: plans.h is not in a layer below")
-expect({"ompi_coll_strag/log.c": '#include "ucp/ucp.h"\n'},
-       "ompi_coll_strag/log.c:1: ucp/ucp.h is not in a layer below")
+expect({"ompi_coll_strag/user/log.c": "\n#if OMPI_MAJOR_VERSION > 4\n#endif\n"},
+       "ompi_coll_strag/user/log.c:2: Open MPI's versions are distinguished in compat/ only")
+# The component's rooms.
+expect({"ompi_coll_strag/new.c": ""}, "ompi_coll_strag/new.c:1: its folder is not in the table of layers.py")
+expect({"ompi_coll_strag/user/log.c": '#include "log.h"\n#include "choice/plans.h"\n'},
+       "ompi_coll_strag/user/log.c:2: ompi_coll_strag/user may not include choice/plans.h of ompi_coll_strag/choice")
 # Circles.
 expect({"src/plan/show.h": '\n#include "plan/plan.h"\n', "src/plan/plan.h": '#include "plan/show.h"\n'},
        "src/plan/plan.h:1: a circle of includes: src/plan/plan.h, src/plan/show.h")
 circle = {"src/plan/plan.c": "int show(void);\nint plan(void)\n{\n    return show();\n}\n"}
 expect(circle, "src/plan/plan.c:1: a circle of calls: src/plan/plan, src/plan/show", objects=built)
-circle_of_two = {"ompi_coll_strag/log.c": "int b(void);\nint a(void)\n{\n    return b();\n}\n",
-                 "ompi_coll_strag/plans.c": "int a(void);\nint b(void)\n{\n    return a();\n}\n"}
-expect(circle_of_two, "ompi_coll_strag/log.c:1: a circle of calls: ompi_coll_strag/log, ompi_coll_strag/plans",
+circle_of_two = {"ompi_coll_strag/choice/given.c": "int b(void);\nint a(void)\n{\n    return b();\n}\n",
+                 "ompi_coll_strag/choice/plans.c": "int a(void);\nint b(void)\n{\n    return a();\n}\n"}
+expect(circle_of_two, "ompi_coll_strag/choice/given.c:1: a circle of calls: ompi_coll_strag/choice/given, ompi_coll_strag/choice/plans",
        objects=list(circle_of_two))
 # Calls, between folders.
 expect({"src/base/status.c": "int plan(void);\nint status(void)\n{\n    return plan();\n}\n"},
@@ -121,9 +117,9 @@ expect(circle, objects=built)
 expect({}, "src/plan/plan.c:1: no circle of calls any more: remove it from layers.py", objects=built)
 layers.CIRCLES = []
 # Lengths.
-expect({"ompi_coll_strag/table.h": 250 * "\n"})
-expect({"ompi_coll_strag/table.h": 251 * "\n"},
-       "ompi_coll_strag/table.h:251: a header of the component above 250 lines")
+expect({"ompi_coll_strag/choice/table.h": 250 * "\n"})
+expect({"ompi_coll_strag/choice/table.h": 251 * "\n"},
+       "ompi_coll_strag/choice/table.h:251: a header of the component above 250 lines")
 
 
 def function(lines):

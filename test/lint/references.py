@@ -15,7 +15,7 @@ FOLDERS = ["bench", "cuda", "debian", "dist", "doc", "examples", "m4", "ompi_col
 # shall print, and the two tests that name files of trees of their own.
 TEXT = (".1", ".ac", ".am", ".awk", ".bash", ".c", ".cu", ".h", ".m4", ".md", ".mk", ".py", ".sh", ".txt", "quickstart")
 NOT_READ = ("aclocal.m4", "m4/l", "test/fuzz/corpus", "test/cli/golden", "test/lint/layers.sh", "test/lint/references.sh")
-# Files of other projects, files that are made, and the example that doc/architecture.md writes.
+# Files of other projects, files that are made, and the example that src/algorithms/README.md writes.
 OTHERS = re.compile(r"(ompi|opal)/.*|((ompi_|opal_)?config|hwloc|mpi|ucp)\.h|"
                     r"(straggler|optcc)\.md|packages/.*|[A-Z]+\.[ch]|.*\bchain\.c|.*/\.libs/.*")
 

@@ -7,8 +7,8 @@
  * One process is the coordinator of five ranks; the PML below is made up: messages come as they are
  * listed, and every send is over at once.
  */
-#include "../../ompi_coll_strag/arrivals.h"
-#include "../../ompi_coll_strag/transport.h"
+#include "watch/last_arrival.h"
+#include "wire/transport.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static void fake_progress(void)
 #define coll_strag_seconds()                 (1e-3 * pml.looks)
 
 /* NOLINTNEXTLINE(bugprone-suspicious-include): its calls of the PML are replaced above */
-#include "../../ompi_coll_strag/arrivals.c"
+#include "watch/last_arrival.c"
 
 /* ---- The test ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stand-ins for what ompi_coll_strag/queue.c needs of Open MPI, in place of compat/compat.h: a
+ * Stand-ins for what ompi_coll_strag/mpi/queue.c needs of Open MPI, in place of compat/compat.h: a
  * communicator is a count of references, progress calls what is registered.
  */
 #ifndef COLL_STRAG_COMPAT_H

@@ -10,7 +10,7 @@
  */
 #include "open_mpi.h"
 
-#include "../../ompi_coll_strag/queue.h"
+#include "mpi/queue.h"
 
 #include "loopback.h"
 #include "run/engine.h"

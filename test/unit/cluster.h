@@ -7,9 +7,9 @@
 #ifndef STRAG_TEST_CLUSTER_H
 #define STRAG_TEST_CLUSTER_H
 
+#include "learn/judge.h"
 #include "probing.h"
 #include "support.h"
-#include "watch/judge.h"
 
 enum { CLUSTER_HOSTS = 8, CLUSTER_NOBODY = -1, CLUSTER_OPERATION = 7 };
 

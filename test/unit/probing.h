@@ -6,8 +6,8 @@
 #ifndef STRAG_TEST_PROBING_H
 #define STRAG_TEST_PROBING_H
 
+#include "detect/slowdown.h"
 #include "support.h"
-#include "watch/slowdown.h"
 
 struct probing {
     int ranks_per_host;

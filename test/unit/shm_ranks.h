@@ -9,7 +9,7 @@
 #define STRAG_TEST_SHM_RANKS_H
 
 #include "plan/verify.h"
-#include "run/shared_memory_layout.h"
+#include "shm/layout.h"
 #include "support.h"
 
 enum { SHM_RANKS_MAX = 36, NOBODY = -1 };

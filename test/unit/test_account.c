@@ -5,7 +5,7 @@
  */
 #include "base/text.h"
 #include "base/units.h"
-#include "watch/account.h"
+#include "report/account.h"
 
 #include "exhaust.h"
 #include "support.h"

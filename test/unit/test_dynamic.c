@@ -5,7 +5,7 @@
  *
  * STRAG_CASES: jobs of each kind.
  */
-#include "watch/dynamic.h"
+#include "detect/dynamic.h"
 
 #include "exhaust.h"
 #include "machines.h"

@@ -3,7 +3,7 @@
  * Experiments, on simulated jobs: how often a slower rival is adopted, whether a faster one is, and
  * what trying costs. STRAG_TEST_FULL=1 simulates 2,000 jobs a row, else 200.
  */
-#include "watch/experiment.h"
+#include "learn/experiment.h"
 
 #include "model/numbers.h"
 #include "support.h"

@@ -5,7 +5,7 @@
  *
  * STRAG_CASES: random machines of each kind.
  */
-#include "watch/fit.h"
+#include "learn/fit.h"
 
 #include "base/text.h"
 #include "exhaust.h"

@@ -17,10 +17,10 @@
  * of the first communicator, and what number each gave to this one
  */
 #include "base/compact.h"
+#include "detect/meter.h"
+#include "detect/slowdown.h"
 #include "machine/topology.h"
 #include "run/arrivals.h"
-#include "watch/meter.h"
-#include "watch/slowdown.h"
 
 #include "machines.h"
 #include "memory.h"

@@ -4,8 +4,8 @@
  * by others; another one in each call; links that become slow and fast again; experiments.
  */
 #include "cluster.h"
+#include "detect/thresholds.h"
 #include "exhaust.h"
-#include "watch/thresholds.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * Samples of links: whatever order and grouping they are merged in they come to the same bytes, and
  * what they say is what the rates themselves say.
  */
-#include "watch/link_sample.h"
+#include "detect/link_sample.h"
 
 #include "support.h"
 

@@ -3,7 +3,7 @@
  * Links' speeds, from folders that look like the system's /sys.
  */
 #define _GNU_SOURCE
-#include "watch/link_speed.h"
+#include "detect/link_speed.h"
 
 #include "support.h"
 

@@ -10,7 +10,7 @@
 #include "plan/plan_file.h"
 #include "plan/show.h"
 #include "plan/trace.h"
-#include "watch/account.h"
+#include "report/account.h"
 
 #include "support.h"
 

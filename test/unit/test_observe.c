@@ -4,7 +4,7 @@
  * plan or of one that goes ahead without the rank that was found, and each rank tells how long it
  * was in the call. STRAG_CASES: simulated jobs of each kind.
  */
-#include "watch/observe.h"
+#include "detect/observe.h"
 
 #include "exhaust.h"
 #include "support.h"

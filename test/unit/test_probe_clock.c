@@ -4,7 +4,7 @@
  * are looked for. The clock may take the rate for lower than it was, never for higher; taking the
  * times at which the two pieces were seen, as one would without it, is wrong by any factor.
  */
-#include "watch/probe_clock.h"
+#include "detect/probe_clock.h"
 
 #include "probing.h"
 #include "support.h"

@@ -4,8 +4,8 @@
  * has not come, and who is elsewhere; one of them speaks, once. Messages take one exchange. At
  * 10,000 ranks and more the same, with what it costs.
  */
+#include "detect/roster.h"
 #include "support.h"
-#include "watch/roster.h"
 
 enum {
     CALL = 41,

@@ -4,7 +4,7 @@
  * while the others read, at any moment, what it has said. A call whose parts belong to different
  * numbers would end a healthy call with an error.
  */
-#include "run/shared_memory_entered.h"
+#include "shm/entered.h"
 #include "shm_ranks.h"
 
 #include <pthread.h>

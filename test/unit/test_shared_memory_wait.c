@@ -4,7 +4,7 @@
  * and how often the host's other work goes on. All ranks are this one thread; sched_yield and
  * sched_getcpu are taken over by the linker (test/unit/local.mk).
  */
-#include "run/shared_memory_layout.h"
+#include "shm/layout.h"
 #include "support.h"
 
 enum { RANKS = 4 };
@@ -272,7 +272,7 @@ static void an_unpublished_wait_yields(void **state)
     close_host(&host);
 }
 
-/* The drawing of shared_memory_wait.c: A B on a processor, C D on the other. */
+/* The drawing of shm/wait.c: A B on a processor, C D on the other. */
 static void open_drawing(struct host *host)
 {
     open_host(host, RANKS, 0, true);

@@ -3,7 +3,7 @@
  * Writing values into slots: which way long messages go, by what they are said to cost, and that
  * they arrive whole and leave what is next to them alone.
  */
-#include "run/shared_memory_layout.h"
+#include "shm/layout.h"
 #include "support.h"
 
 enum { LONG = 4096, MARGIN = 64 };

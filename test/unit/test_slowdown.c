@@ -5,9 +5,9 @@
  *
  * STRAG_CASES: random jobs of each kind.
  */
-#include "watch/slowdown.h"
+#include "detect/slowdown.h"
 
-#include "watch/meter.h"
+#include "detect/meter.h"
 
 #include "exhaust.h"
 #include "memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What users read of stragglers, slow links and the model. */
-#include "watch/summary.h"
+#include "learn/summary.h"
 
 #include "support.h"
 

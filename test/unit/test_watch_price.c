@@ -4,8 +4,8 @@
  * memory, and as much of rank 0's time, with 131,072 ranks as with 8.
  */
 #include "cluster.h"
+#include "detect/thresholds.h"
 #include "memory.h"
-#include "watch/thresholds.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows of calls: what merges of samples give, in any order, and which calls belong to one. */
-#include "watch/window.h"
+#include "detect/window.h"
 
+#include "detect/often.h"
 #include "support.h"
-#include "watch/often.h"
 
 #include <math.h>
 

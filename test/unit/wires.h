@@ -10,9 +10,9 @@
 #ifndef STRAG_TEST_WIRES_H
 #define STRAG_TEST_WIRES_H
 
+#include "detect/meter.h"
 #include "run/reducer.h"
 #include "support.h"
-#include "watch/meter.h"
 
 enum { WIRES_HOSTS = 16, WIRES_RANKS = 32 };
 

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Allreduce. The way of one vector:
+ *
+ *     coll_strag_allreduce     counts the call; vectors that are known to be too short go to the
+ *                              previous component
+ *     run                      setup at the first call that needs it (setup.c); the table's choice
+ *     run_watched              notes of calls that are watched for stragglers (watch.c)
+ *     run_agreed               who is there, where another rank may be late in each call
+ *     run_choice               the previous component; or plan and engine, until it is done
+ * (call.c)
+ *
+ * All ranks make the same choice, since they choose by what MPI requires to be the same on all of
+ * them: operator, count, type, the parameters, and what rank 0 decided. What can go wrong on one
+ * rank alone (memory) is an error, never a silent change of algorithm.
+ *
+ * Nonblocking calls of the communicator that were begun before go first (queue.h).
+ */
+#include "blocking.h"
+
+#include "call.h"
+#include "collect/record.h"
+#include "mpi/queue.h"
+#include "setup/decide.h"
+#include "user/log.h"
+
+/* ---- Running it ---- */
+
+static int delegate(const struct coll_strag_call *call)
+{
+    call->module->count.delegated++;
+    return coll_strag_call_previous(call);
+}
+
+/* As it was chosen. */
+static int run_choice(const struct coll_strag_call *call)
+{
+    if (!call->choice.algorithm)
+        return delegate(call);
+    struct coll_strag_module *module = call->module;
+    const struct coll_strag_channel channel = {
+        module->shm, module->transport,
+        call->without.rank >= 0 ? call->without.plans : &module->plans, &module->stuck};
+    module->count.calls++;
+    return coll_strag_run_to_end(call, &channel);
+}
+
+/* Where another rank may be late in each call: without the one that is, or as it was chosen. */
+static int run_agreed(struct coll_strag_call *call)
+{
+    const size_t bytes = call->count * call->size;
+    struct coll_strag_watch *watch = call->from_table ? call->module->watch : NULL;
+    if (call->module->decision.dynamic == STRAG_DYNAMIC_NEVER)
+        return run_choice(call);
+    int code = coll_strag_watch_agree(watch, bytes, &call->without);
+    if (call->without.rank >= 0) {
+        call->choice.algorithm = call->without.algorithm;
+        call->choice.blocks = call->without.blocks;
+        if (call->module->ledger)
+            call->module->ledger->outcome = coll_strag_outcome(&call->choice);
+    }
+    if (code == OMPI_SUCCESS)
+        code = run_choice(call);
+    code = coll_strag_watch_agreed(watch, &call->without, code);
+    if (code != OMPI_SUCCESS && call->without.turn != STRAG_DYNAMIC_OUTSIDE)
+        coll_strag_fail(call->module, code);
+    return code;
+}
+
+/* The same, and what it says of stragglers and links. */
+static int run_watched(struct coll_strag_call *call)
+{
+    struct coll_strag_module *module = call->module;
+    const size_t bytes = call->count * call->size;
+    enum strag_change change;
+    coll_strag_watch_begin(module->watch, bytes, call->op);
+    const int code = run_agreed(call);
+    if (coll_strag_failed(&module->failure) != OMPI_SUCCESS) {
+        coll_strag_watch_give_up(module->watch);
+        return code;
+    }
+    const struct strag_watched_call ended = {
+        bytes,
+        coll_strag_operation(call->op),
+        call->choice.algorithm,
+        call->choice.blocks,
+        call->without.turn,
+        call->without.rank,
+    };
+    const int watched = coll_strag_watch_end(module->watch, &ended, &change);
+    coll_strag_apply_change(module, change);
+    if (watched != OMPI_SUCCESS)
+        coll_strag_fail_undecided(module, watched);
+    return code == OMPI_SUCCESS ? watched : code;
+}
+
+static int run(struct coll_strag_call *call)
+{
+    struct coll_strag_module *module = call->module;
+    const size_t bytes = call->count * call->size;
+    coll_strag_stuck_begin(&module->stuck, call->number, bytes);
+    int code = coll_strag_choose(call);
+    if (code != OMPI_SUCCESS)
+        return code;
+    coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice, call->op);
+    if (module->watch_in &&
+        (code = coll_strag_setup_watch(module, call->comm, bytes)) != OMPI_SUCCESS) {
+        coll_strag_fail_undecided(module, code);
+        return code;
+    }
+    /* what is watched is compared with candidates of the table, but user plans are not among these
+     */
+    if (!coll_strag_watches(module->watch, bytes) || call->choice.reason == COLL_STRAG_GIVEN)
+        return run_agreed(call);
+    return run_watched(call);
+}
+
+/* Kept out of the entry point, so that this one is short. @param locations  NULL: host memory */
+static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
+                                                coll_strag_count_t count, ompi_datatype_t *dtype,
+                                                ompi_op_t *op, ompi_communicator_t *comm,
+                                                struct coll_strag_module *module,
+                                                const struct coll_strag_buffer_locations *locations)
+{
+    struct coll_strag_call call;
+    coll_strag_call_fill(&call, COLL_STRAG_BLOCKING, sbuf, rbuf, (size_t)count, dtype, op, comm,
+                         module);
+    call.locations = locations;
+    call.number = coll_strag_stuck_count(&module->stuck);
+    int code;
+    if (coll_strag_delegates_early(module, call.count * call.size) && !coll_strag_logging) {
+        coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
+        coll_strag_stuck_say(&module->stuck, module->shm, call.number, call.count * call.size,
+                             &call.choice, op);
+        code = delegate(&call);
+    } else {
+        code = run(&call);
+    }
+    coll_strag_stuck_end(&module->stuck);
+    return code;
+}
+
+/* Something has to end first, or buffers may be on a device. */
+static __attribute__((noinline)) int enter_slowly(const void *sbuf, void *rbuf,
+                                                  coll_strag_count_t count, ompi_datatype_t *dtype,
+                                                  ompi_op_t *op, ompi_communicator_t *comm,
+                                                  mca_coll_base_module_t *base)
+{
+    struct coll_strag_module *module = (struct coll_strag_module *)base;
+    struct coll_strag_buffer_locations locations;
+    if (coll_strag_is_after_others(module))
+        coll_strag_wait_for_earlier(module, comm);
+    const bool device =
+        coll_strag_settings.devices && coll_strag_device_find(sbuf, rbuf, &locations);
+    return start_call(sbuf, rbuf, count, dtype, op, comm, module, device ? &locations : NULL);
+}
+
+/* A short call takes less than 200 ns where two ranks share memory. What is going to be delegated
+ * anyhow is delegated here, before anything else: it costs 3 to 5 ns. */
+int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
+                         ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
+                         mca_coll_base_module_t *base)
+{
+    static const struct coll_strag_choice previous = {.algorithm = NULL};
+    struct coll_strag_module *module = (struct coll_strag_module *)base;
+    size_t size;
+    if (__builtin_expect(coll_strag_settings.devices || coll_strag_is_after_others(module), 0))
+        return enter_slowly(sbuf, rbuf, count, dtype, op, comm, base);
+    ompi_datatype_type_size(dtype, &size);
+    if (coll_strag_delegates_early(module, (size_t)count * size) && !coll_strag_logging) {
+        module->count.delegated++;
+        const uint64_t number = coll_strag_stuck_count(&module->stuck);
+        coll_strag_stuck_begin(&module->stuck, number, (size_t)count * size);
+        coll_strag_stuck_say(&module->stuck, module->shm, number, (size_t)count * size, &previous,
+                             op);
+        const int code = module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
+                                                    module->previous.allreduce_module);
+        coll_strag_stuck_end(&module->stuck);
+        return code;
+    }
+    return start_call(sbuf, rbuf, count, dtype, op, comm, module, NULL);
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call.h"
+
+#include "collect/record.h"
+#include "compat/failures.h"
+#include "setup/setup.h"
+#include "user/log.h"
+#include "wire/transport_shm.h"
+
+#include <limits.h>
+
+/* Segments of temporary space. Through memory more would only take room in the cache; over a
+ * network messages from several ranks come at the same time. */
+static const int slots[STRAG_LANES] = {[COLL_STRAG_MEMORY] = 2, [COLL_STRAG_NETWORK] = 8};
+
+/* ---- Beginning ---- */
+
+/* Elements in a segment: from the data's size, which is the same on all ranks. */
+static size_t segment_elements(size_t segment, const struct coll_strag_call *call)
+{
+    size_t elements = segment / call->size;
+    if (elements > INT_MAX)
+        elements = INT_MAX;
+    return elements ? elements : 1;
+}
+
+/* How messages are cut, and what they go over: the same on all ranks. @param shared  NULL: the
+ * network's transport carries those within the host, too */
+static void set_lanes(const struct coll_strag_call *call, const struct coll_strag_channel *channel,
+                      struct strag_transport *shared, struct strag_call *engine_call)
+{
+    const struct coll_strag_module *module = call->module;
+    for (int l = 0; l < STRAG_LANES; l++) {
+        size_t segment = module->segments[l];
+        if (shared && l == COLL_STRAG_MEMORY && segment > strag_shm_longest(channel->shm))
+            segment = strag_shm_longest(channel->shm);
+        engine_call->lanes[l] = (struct strag_lane){
+            .segment = segment_elements(segment, call),
+            .slots = slots[l],
+            .in_step = l == COLL_STRAG_NETWORK,
+        };
+    }
+    engine_call->lane_of = module->lane_of;
+    engine_call->lanes[COLL_STRAG_MEMORY].transport = shared;
+    engine_call->transport =
+        shared && strag_shm_is_alone(channel->shm) ? shared : &channel->transport->super;
+}
+
+/* Elements of space behind a segment into which its last ones reach. */
+static size_t gap(const struct coll_strag_reducer *reducer)
+{
+    ptrdiff_t beyond = reducer->true_extent - reducer->extent;
+    return beyond > 0 ? (size_t)((beyond + reducer->extent - 1) / reducer->extent) : 0;
+}
+
+static int make_engine(const struct coll_strag_call *call, struct coll_strag_plans *plans, int root,
+                       struct strag_engine **engine)
+{
+    struct coll_strag_module *module = call->module;
+    const struct coll_strag_choice *choice = &call->choice;
+    const struct strag_straggler last = {call->without.rank, 0};
+    struct strag_state state = strag_state_of(&module->decision.state);
+    struct strag_error err = {"out of memory for the topology"};
+    struct strag_topology *unpacked = NULL;
+    int status = STRAG_OK;
+    if (last.rank >= 0) {
+        state.nstragglers = 1;
+        state.straggler = &last;
+    }
+    struct strag_problem problem = {
+        .n = ompi_comm_size(call->comm),
+        .blocks = choice->blocks,
+        .root = root,
+        .ports = module->decision.ports,
+        .state = &state,
+    };
+    if (module->decision.reproducible != STRAG_REPRODUCIBLE_RANKS &&
+        !coll_strag_plans_planned(plans, choice->algorithm, choice->blocks, root))
+        status =
+            coll_strag_shared_setup_topology(module->shared_setup, &problem.topology, &unpacked);
+    if (status == STRAG_OK)
+        status = coll_strag_plans_make(plans, choice->algorithm, &problem,
+                                       ompi_comm_rank(call->comm), engine, &err);
+    strag_topology_free(unpacked);
+    if (status != STRAG_OK)
+        coll_strag_log(call->comm, "%s", err.text);
+    return status;
+}
+
+int coll_strag_find_engine(const struct coll_strag_call *call, struct coll_strag_plans *plans,
+                           int root, struct strag_engine **engine)
+{
+    *engine = coll_strag_plans_find(plans, call->choice.algorithm, call->choice.blocks, root);
+    return *engine ? STRAG_OK : make_engine(call, plans, root, engine);
+}
+
+/* Elements that reach into each other cannot be dealt with where they are. @param[out] input,
+ * output  the copies */
+static int make_copies(struct coll_strag_run *run, const struct coll_strag_call *call,
+                       const void **input, void **output)
+{
+    struct coll_strag_copies *copies = &run->copies;
+    const bool in_place = call->input == call->output;
+    run->copied =
+        coll_strag_copies_make(copies, call->locations, in_place ? MPI_IN_PLACE : call->input,
+                               call->output, call->count, call->dtype) == OMPI_SUCCESS;
+    *output = copies->rbuf;
+    *input = in_place ? copies->rbuf : copies->sbuf;
+    return run->copied ? STRAG_OK : STRAG_ERR_MEMORY;
+}
+
+/* strag runs no more calls of this communicator's, and this one is given up in its place. */
+static __attribute__((noinline)) int refuse(const struct coll_strag_call *call,
+                                            struct coll_strag_transport *transport)
+{
+    return coll_strag_transport_failed(transport, coll_strag_failed(&call->module->failure));
+}
+
+/* Transports, reducer and engine. @param[out] shared  NULL: nothing goes through shared memory */
+static inline int prepare(struct coll_strag_run *run, const struct coll_strag_call *call,
+                          struct strag_transport **shared)
+{
+    const struct coll_strag_channel *channel = run->channel;
+    struct coll_strag_reducer *reducer = &run->reducer;
+    int root = 0;
+    int status = coll_strag_reducer_init(reducer, call->op, call->dtype);
+    coll_strag_transport_begin(channel->transport, call->number, call->dtype, call->size,
+                               run->polls);
+    *shared = NULL;
+    if (channel->shm) {
+        strag_shm_next_call(channel->shm, call->number, run->polls);
+        *shared = coll_strag_shared_memory_begin(channel->shm, reducer, call->size);
+    }
+    if (__builtin_expect(coll_strag_failed(&call->module->failure) != OMPI_SUCCESS, 0))
+        return refuse(call, channel->transport);
+    reducer->in_place = NULL != *shared && NULL != (*shared)->recv_in_place;
+    if (*shared && call->choice.blocks == 1 && call->choice.algorithm->rooted)
+        root = strag_shm_choose_root(channel->shm, call->count * call->size);
+    if (status == STRAG_OK && run->polls) { /* made when it was begun, if there was memory for it */
+        run->engine = coll_strag_plans_find(channel->plans, call->choice.algorithm,
+                                            call->choice.blocks, root);
+        return run->engine ? STRAG_OK : STRAG_ERR_MEMORY;
+    }
+    return status == STRAG_OK ? coll_strag_find_engine(call, channel->plans, root, &run->engine)
+                              : status;
+}
+
+/* Where a call's operations are recorded. A communicator's persistent calls may be pending at the
+ * same time, and are not. @return NULL: nowhere */
+static inline struct strag_trace *find_trace(const struct coll_strag_call *call)
+{
+    const struct coll_strag_ledger *ledger = call->module->ledger;
+    if (__builtin_expect(!ledger, 1) || !ledger->trace || call->kind == COLL_STRAG_PERSISTENT)
+        return NULL;
+    ledger->trace->call = call->recorded;
+    ledger->trace->size = call->size;
+    return ledger->trace;
+}
+
+static inline __attribute__((always_inline)) int begin(struct coll_strag_run *run,
+                                                       const struct coll_strag_call *call,
+                                                       const struct coll_strag_channel *channel,
+                                                       bool polls)
+{
+    struct coll_strag_reducer *reducer = &run->reducer;
+    struct strag_transport *shared;
+    run->channel = channel;
+    run->polls = polls;
+    run->copied = false;
+    run->staging = NULL;
+    int status = prepare(run, call, &shared);
+    if (status != STRAG_OK)
+        return status;
+    struct strag_call engine_call; /* one assignment after another, as in coll_strag_call_fill */
+    engine_call.input = call->input;
+    engine_call.output = call->output;
+    engine_call.count = call->count;
+    engine_call.extent = reducer->extent;
+    engine_call.gap = gap(reducer);
+    engine_call.reducer = &reducer->super;
+    engine_call.trace = find_trace(call);
+    set_lanes(call, channel, shared, &engine_call);
+    if (call->locations && !coll_strag_device_suits(call->dtype))
+        status = make_copies(run, call, &engine_call.input, &engine_call.output);
+    else if (call->locations)
+        status = coll_strag_device_begin(channel->transport, call->locations, reducer, call->size,
+                                         &engine_call, &run->staging);
+    if (status == STRAG_OK)
+        status = strag_engine_start(run->engine, &engine_call);
+    return status == STRAG_OK ? STRAG_PENDING : status;
+}
+
+int coll_strag_run_begin(struct coll_strag_run *run, const struct coll_strag_call *call,
+                         const struct coll_strag_channel *channel, bool polls)
+{
+    return begin(run, call, channel, polls);
+}
+
+/* ---- Ending ---- */
+
+static int mpi_error(int status, const struct coll_strag_transport *transport)
+{
+    switch (status) {
+    case STRAG_OK:
+        return OMPI_SUCCESS;
+    case STRAG_ERR_MEMORY:
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    case STRAG_ERR_MISMATCH: /* the ranks called it with different counts */
+        return MPI_ERR_TRUNCATE;
+    case STRAG_ERR_TRANSPORT:
+        return transport->mpi_error != MPI_SUCCESS ? transport->mpi_error : MPI_ERR_OTHER;
+    default:
+        return OMPI_ERROR;
+    }
+}
+
+/* The call has failed, and the other ranks are to know. */
+static __attribute__((noinline)) void fail(const struct coll_strag_run *run,
+                                           const struct coll_strag_call *call, int code)
+{
+    struct coll_strag_module *module = call->module;
+    const bool failed = coll_strag_failed(&module->failure) != OMPI_SUCCESS;
+    if (run->channel->shm)
+        strag_shm_abandon(run->channel->shm);
+    if (code == MPI_ERR_TRUNCATE && !failed)
+        coll_strag_stuck_tell_why(run->channel->stuck);
+    if (failed || !coll_strag_is_on_one_host(module))
+        coll_strag_fail(module, code);
+}
+
+static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
+                                                     const struct coll_strag_call *call, int status)
+{
+    struct strag_shm *shm = run->channel->shm;
+    const int failure = status == STRAG_OK ? OMPI_SUCCESS : coll_strag_failure(call->comm);
+    int code = failure != OMPI_SUCCESS ? failure : mpi_error(status, run->channel->transport);
+    strag_staging_free(run->staging);
+    if (run->copied)
+        code = coll_strag_copies_end(&run->copies, call->locations, code);
+    if (shm)
+        strag_shm_end(shm);
+    if (__builtin_expect(code != OMPI_SUCCESS, 0) &&
+        failure == OMPI_SUCCESS) /* of that Open MPI tells all ranks */
+        fail(run, call, code);
+    return code;
+}
+
+int coll_strag_run_end(struct coll_strag_run *run, const struct coll_strag_call *call, int status)
+{
+    return end(run, call, status);
+}
+
+void coll_strag_call_traced(const struct coll_strag_call *call, double start)
+{
+    struct strag_trace *trace = find_trace(call);
+    if (trace)
+        strag_trace_call(trace, start, coll_strag_seconds(), call->count * call->size,
+                         coll_strag_outcome(&call->choice));
+}
+
+int coll_strag_run_to_end(const struct coll_strag_call *call,
+                          const struct coll_strag_channel *channel)
+{
+    struct coll_strag_run run;
+    int status = begin(&run, call, channel, false);
+    while (status == STRAG_PENDING)
+        status = coll_strag_run_progress(&run);
+    return end(&run, call, status);
+}
+
+/* ---- By the component underneath ---- */
+
+static int call_previous(const struct coll_strag_call *call, const void *sbuf, void *rbuf)
+{
+    const struct coll_strag_previous *previous = &call->module->previous;
+    return previous->allreduce(sbuf, rbuf, (coll_strag_count_t)call->count, call->dtype, call->op,
+                               call->comm, previous->allreduce_module);
+}
+
+int coll_strag_call_previous(const struct coll_strag_call *call)
+{
+    const void *sbuf = call->input == call->output ? MPI_IN_PLACE : call->input;
+    struct coll_strag_copies copies;
+    if (!call->locations)
+        return call_previous(call, sbuf, call->output);
+    int code = coll_strag_copies_make(&copies, call->locations, sbuf, call->output, call->count,
+                                      call->dtype);
+    if (code != OMPI_SUCCESS)
+        return code;
+    code = call_previous(call, copies.sbuf, copies.rbuf);
+    return coll_strag_copies_end(&copies, call->locations, code);
+}
+
+/* ---- The choice ---- */
+
+/* What the table says, after setup. @return OMPI_SUCCESS, or what kept the ranks from agreeing */
+static inline int look_up(struct coll_strag_call *call)
+{
+    struct coll_strag_module *module = call->module;
+    const size_t bytes = call->count * call->size;
+    const int code = coll_strag_is_set_up(module) ? coll_strag_undecided(&module->failure)
+                                                  : coll_strag_setup(module, call->comm);
+    if (code != OMPI_SUCCESS)
+        return code;
+    const struct strag_algorithm *given = coll_strag_given_find(module->given, bytes);
+    if (given) { /* like a rule of the user's */
+        call->choice = (struct coll_strag_choice){given, 0, COLL_STRAG_GIVEN};
+        return code;
+    }
+    const struct strag_entry *entry = strag_table_entry(&module->decision.table, bytes);
+    struct strag_variant rival;
+    /* none is tried if ranks that log nothing would not look it up */
+    const bool tries = module->decision.learning && call->kind == COLL_STRAG_BLOCKING &&
+                       !coll_strag_delegates_early(module, bytes) &&
+                       coll_strag_watch_rival(module->watch, bytes, call->op, &rival);
+    /* a rule of the user's goes before all */
+    call->from_table = module->decision.line == 0 && !tries;
+    call->choice = (struct coll_strag_choice){entry->algorithm, entry->blocks,
+                                              (enum coll_strag_reason)module->decision.reason};
+    if (tries) {
+        call->choice.algorithm = rival.algorithm;
+        call->choice.blocks = rival.blocks;
+    }
+    return code;
+}
+
+/* Before setup: is the call left to the previous component whatever setup would say? Persistent
+ * ones are not: they will be started often. @param[out] reason  if it is */
+static bool comes_too_early(const struct coll_strag_call *call, enum coll_strag_reason *reason)
+{
+    const struct coll_strag_module *module = call->module;
+    const bool is_short = coll_strag_delegates_early(module, call->count * call->size);
+    *reason = is_short ? (enum coll_strag_reason)module->decision.reason : COLL_STRAG_FIRST;
+    return module->setup == COLL_STRAG_SETUP_NOT_YET && call->kind != COLL_STRAG_PERSISTENT &&
+           (is_short || module->count.delegated < module->first_calls);
+}
+
+/* As look_up. Which calls are strag's is the same on all ranks (shared/module.h), but not in every
+ * run, if such a call begins setup: if runs are to be the same, a blocking one does. */
+static int look_up_nonblocking(struct coll_strag_call *call)
+{
+    struct coll_strag_module *module = call->module;
+    struct coll_strag_nonblocking *nonblocking = &module->nonblocking;
+    const bool begins = module->setup == COLL_STRAG_SETUP_NOT_YET;
+    if (begins && module->first.reproducible != STRAG_REPRODUCIBLE_NO) {
+        call->choice.reason = COLL_STRAG_NOT_SET_UP;
+        return OMPI_SUCCESS;
+    }
+    if (begins)
+        (void)coll_strag_setup_progress(module, call->comm);
+    const int64_t number = __atomic_fetch_add(&nonblocking->begun, 1, __ATOMIC_SEQ_CST);
+    if (!coll_strag_is_set_up(module) &&
+        number >= __atomic_load_n(&nonblocking->limit, __ATOMIC_SEQ_CST))
+        (void)coll_strag_setup(module, call->comm);
+    if (coll_strag_is_set_up(module) && number >= nonblocking->from)
+        return look_up(call);
+    call->choice.reason = COLL_STRAG_NOT_SET_UP;
+    return OMPI_SUCCESS;
+}
+
+static int choose(struct coll_strag_call *call)
+{
+    enum coll_strag_reason early;
+    ptrdiff_t lb, extent;
+    ompi_datatype_get_extent(call->dtype, &lb, &extent);
+    if (comes_too_early(call, &early))
+        call->choice.reason = early;
+    else if (call->count * call->size == 0)
+        call->choice.reason = COLL_STRAG_NO_BYTES;
+    else if (!ompi_op_is_commute(call->op))
+        call->choice.reason = COLL_STRAG_NOT_COMMUTATIVE;
+    else if (extent <= 0)
+        call->choice.reason = COLL_STRAG_EXTENT;
+    else if (call->kind != COLL_STRAG_NONBLOCKING)
+        return look_up(call);
+    else
+        return look_up_nonblocking(call);
+    return OMPI_SUCCESS;
+}
+
+void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    if (module->setup == COLL_STRAG_SETUP_RUNNING)
+        (void)coll_strag_setup(module, comm); /* the call will find an error, too */
+    coll_strag_queue_drain(&module->queue);
+}
+
+/* For the report, and for who reads verbose lines. */
+static inline void note_choice(struct coll_strag_call *call, int code)
+{
+    struct coll_strag_module *module = call->module;
+    if (module->ledger) {
+        if (code == OMPI_SUCCESS) /* else nothing was chosen */
+            module->ledger->outcome = coll_strag_outcome(&call->choice);
+        call->recorded = module->ledger->number;
+    }
+    if (code == OMPI_SUCCESS && coll_strag_logging)
+        coll_strag_explain_choice(call->comm, &module->explained, &module->decision,
+                                  module->watch ? coll_strag_watch_selection(module->watch)
+                                                : module->selection,
+                                  call->count * call->size, &call->choice);
+}
+
+int coll_strag_choose(struct coll_strag_call *call)
+{
+    const int code = choose(call);
+    note_choice(call, code);
+    return code;
+}
+
+void coll_strag_leave_to_previous(struct coll_strag_call *call, enum coll_strag_reason reason)
+{
+    call->choice = (struct coll_strag_choice){NULL, 0, reason};
+    note_choice(call, OMPI_SUCCESS);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "persistent.h"
+
+#include "collect/record.h"
+#include "compat/tags.h"
+#include "on_copies.h"
+#include "request.h"
+#include "user/log.h"
+#include "wire/exchange.h"
+#include "wire/transport_shm.h"
+#include "wire/ucp/ucp.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a request has for itself. */
+struct coll_strag_persistent {
+    struct coll_strag_queue queue; /* first */
+    struct coll_strag_request *request;
+    struct coll_strag_pml_transport pml;
+    struct coll_strag_transport *ucp; /* NULL: nothing goes over UCX here */
+    struct strag_shm *shm;            /* NULL: nothing goes through shared memory */
+    struct coll_strag_plans plans;
+    struct coll_strag_stuck stuck;
+    struct coll_strag_persistent *next, **link; /* in the module's list */
+};
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* of all modules' lists */
+
+/* ---- Its end ---- */
+
+static void close_channel(struct coll_strag_persistent *own)
+{
+    coll_strag_stuck_forget(&own->stuck);
+    coll_strag_shared_memory_free(own->shm);
+    coll_strag_ucp_free(own->ucp);
+    coll_strag_pml_free(&own->pml);
+    coll_strag_plans_free(&own->plans, false);
+    own->shm = NULL;
+    own->ucp = NULL;
+}
+
+/* As in struct coll_strag_queue: it is not active, and the user has no handle. */
+static void closed(struct coll_strag_queue *queue)
+{
+    struct coll_strag_persistent *own = (struct coll_strag_persistent *)queue;
+    const struct coll_strag_call call = own->request->call;
+    pthread_mutex_lock(&list_lock);
+    if (own->link) {
+        *own->link = own->next;
+        if (own->next)
+            own->next->link = own->link;
+    }
+    pthread_mutex_unlock(&list_lock);
+    close_channel(own);
+    coll_strag_request_return(own->request);
+    free(own);
+    coll_strag_call_release(&call);
+}
+
+void coll_strag_persistent_abandon(struct coll_strag_module *module)
+{
+    pthread_mutex_lock(&list_lock);
+    struct coll_strag_persistent *first = module->persistent;
+    module->persistent = NULL;
+    pthread_mutex_unlock(&list_lock);
+    for (struct coll_strag_persistent *own = first; own; own = own->next) {
+        own->link = NULL;
+        close_channel(own);
+    }
+}
+
+/* ---- The request ---- */
+
+static int request_start(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct coll_strag_request *request = (struct coll_strag_request *)requests[i];
+        if (request->super.super.req_state == OMPI_REQUEST_ACTIVE)
+            return MPI_ERR_REQUEST;
+        const struct coll_strag_call *call = &request->call;
+        coll_strag_count(&call->module->count.persistent);
+        request->call.number = coll_strag_stuck_count(request->channel.stuck);
+        if (call->module->ledger)
+            coll_strag_ledger_note(call->module->ledger, STRAG_LEDGER_PERSISTENT,
+                                   coll_strag_outcome(&call->choice), call->count * call->size,
+                                   NULL);
+        coll_strag_request_start(request);
+    }
+    return OMPI_SUCCESS;
+}
+
+static int request_free(ompi_request_t **request)
+{
+    struct coll_strag_request *own = (struct coll_strag_request *)*request;
+    *request = MPI_REQUEST_NULL;
+    coll_strag_queue_close(own->queue, closed);
+    return OMPI_SUCCESS;
+}
+
+/* ---- The channel ---- */
+
+/* What each rank tells all others. */
+struct card {
+    struct strag_shm_info memory;
+    int32_t number; /* of its messages over UCX */
+    int32_t able;
+};
+
+/* What is exchanged, and room for what is read of it. */
+struct room {
+    struct card *cards;           /* [rank] */
+    struct strag_shm_info *infos; /* [rank] */
+    int32_t *numbers;             /* [rank] */
+};
+
+static struct card own_card(const struct coll_strag_module *module, ompi_communicator_t *comm,
+                            struct coll_strag_persistent *own)
+{
+    struct card card;
+    memset(&card, 0, sizeof card);
+    card.able = true;
+    if (module->ucp)
+        card.number = coll_strag_ucp_number();
+    if (module->shm)
+        own->shm = coll_strag_shared_memory_create(comm, module->lane_of, COLL_STRAG_MEMORY);
+    if (module->shm && (!own->shm || strag_shm_make(own->shm, &card.memory) != STRAG_SHM_ABLE))
+        card.able = false;
+    return card;
+}
+
+/* All cards are there. @return whether all ranks are able, and this one has what it needs */
+static bool read_cards(const struct coll_strag_module *module, const struct room *room, int n,
+                       struct coll_strag_persistent *own)
+{
+    bool all = true;
+    for (int rank = 0; rank < n; rank++) {
+        all = all && room->cards[rank].able;
+        room->infos[rank] = room->cards[rank].memory;
+        room->numbers[rank] = room->cards[rank].number;
+    }
+    if (all && module->ucp)
+        own->ucp = coll_strag_ucp_another(module->ucp, room->numbers);
+    return all && (!module->ucp || own->ucp) &&
+           (!own->shm || strag_shm_join(own->shm, room->infos) == STRAG_SHM_ABLE);
+}
+
+/* Collective. @param own  NULL if this rank has no memory, or no tag
+ * @param[out] all  does every rank have one? */
+static int open_channel(const struct coll_strag_call *call, struct coll_strag_persistent *own,
+                        int32_t *all)
+{
+    const struct coll_strag_module *module = call->module;
+    const int n = ompi_comm_size(call->comm);
+    const struct room room = {
+        .cards = calloc((size_t)n, sizeof *room.cards),
+        .infos = calloc((size_t)n, sizeof *room.infos),
+        .numbers = calloc((size_t)n, sizeof *room.numbers),
+    };
+    *all = own && room.cards && room.infos && room.numbers;
+    int code = coll_strag_minimum(&module->failure, all);
+    if (code == OMPI_SUCCESS && *all) {
+        room.cards[ompi_comm_rank(call->comm)] = own_card(module, call->comm, own);
+        code = coll_strag_allgather(&module->failure, room.cards, sizeof *room.cards);
+    }
+    if (code == OMPI_SUCCESS && *all) {
+        *all = read_cards(module, &room, n, own);
+        code = coll_strag_minimum(&module->failure, all);
+    }
+    free(room.cards);
+    free(room.infos);
+    free(room.numbers);
+    return code;
+}
+
+/* Local. @return NULL: out of memory */
+static struct coll_strag_persistent *create(const struct coll_strag_call *call, int tag)
+{
+    struct coll_strag_persistent *own = calloc(1, sizeof *own);
+    struct strag_engine *engine;
+    if (NULL == own)
+        return NULL;
+    coll_strag_queue_init(&own->queue, call->comm);
+    coll_strag_pml_init(&own->pml, call->comm, tag);
+    memcpy(own->plans.name, call->module->plans.name, sizeof own->plans.name);
+    if (call->module->plans.store)
+        coll_strag_plans_share(&own->plans, call->module->plans.store);
+    own->request = coll_strag_request_take(call, &own->queue, true);
+    if (own->request && coll_strag_find_engine(call, &own->plans, 0, &engine) == STRAG_OK)
+        return own;
+    if (own->request)
+        coll_strag_request_return(own->request);
+    coll_strag_plans_free(&own->plans, false);
+    free(own);
+    return NULL;
+}
+
+/* It is complete: nothing can fail any more. */
+static void keep(struct coll_strag_persistent *own)
+{
+    struct coll_strag_request *request = own->request;
+    const struct coll_strag_call *call = &request->call;
+    struct coll_strag_module *module = call->module;
+    request->super.super.req_start = request_start;
+    request->super.super.req_free = request_free;
+    request->channel = (struct coll_strag_channel){own->shm, own->ucp ? own->ucp : &own->pml.super,
+                                                   &own->plans, &own->stuck};
+    coll_strag_stuck_watch(&own->stuck, call->comm, &own->shm, &request->channel.transport,
+                           &module->failure, (int32_t)module->persistent_made);
+    coll_strag_call_retain(call);
+    pthread_mutex_lock(&list_lock);
+    own->next = module->persistent;
+    own->link = &module->persistent;
+    if (own->next)
+        own->next->link = &own->next;
+    module->persistent = own;
+    pthread_mutex_unlock(&list_lock);
+}
+
+/* After COLL_STRAG_TAGS_PERSISTENT requests of a communicator their tags begin again; one whose tag
+ * an earlier one still has goes to the previous component. */
+static bool is_in_use(const struct coll_strag_module *module, int tag)
+{
+    if (module->persistent_made <= COLL_STRAG_TAGS_PERSISTENT)
+        return false;
+    pthread_mutex_lock(&list_lock);
+    const struct coll_strag_persistent *own = module->persistent;
+    while (own && own->pml.tag != tag)
+        own = own->next;
+    pthread_mutex_unlock(&list_lock);
+    return NULL != own;
+}
+
+/* @param[out] made  NULL on all ranks if one of them cannot have one, or on this one after an error
+ */
+static int make(const struct coll_strag_call *call, struct coll_strag_persistent **made)
+{
+    struct coll_strag_module *module = call->module;
+    const int tag =
+        COLL_STRAG_TAG_PERSISTENT - (int)(module->persistent_made++ % COLL_STRAG_TAGS_PERSISTENT);
+    const bool possible = coll_strag_has_persistent_tags(call->comm) && !is_in_use(module, tag);
+    struct coll_strag_persistent *own = possible ? create(call, tag) : NULL;
+    int32_t all;
+    const int code = open_channel(call, own, &all);
+    *made = code == OMPI_SUCCESS && all ? own : NULL;
+    if (*made)
+        keep(own);
+    else if (own) {
+        coll_strag_request_return(own->request);
+        close_channel(own);
+        free(own);
+    }
+    return code;
+}
+
+int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t count,
+                              ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
+                              struct ompi_info_t *info, ompi_request_t **request,
+                              mca_coll_base_module_t *base)
+{
+    struct coll_strag_module *module = (struct coll_strag_module *)base;
+    const struct coll_strag_previous *previous = &module->previous;
+    struct coll_strag_persistent *own = NULL;
+    struct coll_strag_buffer_locations locations;
+    struct coll_strag_call call;
+    coll_strag_call_locate(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
+                           module, &locations);
+    coll_strag_wait_for_earlier(module, comm);
+    call.number = coll_strag_stuck_count(&module->stuck); /* it waits for the other ranks, too */
+    coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
+    int code = coll_strag_choose(&call);
+    if (code == OMPI_SUCCESS)
+        coll_strag_stuck_say(&module->stuck, module->shm, call.number, call.count * call.size,
+                             &call.choice, op);
+    if (code == OMPI_SUCCESS && call.choice.algorithm)
+        code = make(&call, &own);
+    coll_strag_stuck_end(&module->stuck);
+    if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
+        coll_strag_fail_undecided(module, code);
+        return code;
+    }
+    if (own) {
+        *request = &own->request->super.super;
+        return OMPI_SUCCESS;
+    }
+    if (call.choice.algorithm)
+        coll_strag_leave_to_previous(&call, COLL_STRAG_NO_ROOM);
+    module->count.delegated++;
+    if (call.locations)
+        return coll_strag_on_copies_init(&call, info, request);
+    return previous->allreduce_init(sbuf, rbuf, count, dtype, op, comm, info, request,
+                                    previous->allreduce_init_module);
+}

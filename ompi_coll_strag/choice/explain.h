@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verbose lines of a communicator's rank 0: what runs, over what, and why. */
+#ifndef COLL_STRAG_EXPLAIN_H
+#define COLL_STRAG_EXPLAIN_H
+
+#include "facts/decision.h"
+#include "facts/model.h"
+
+/** From coll_strag_verbose 2 on. @param topology  NULL: out of memory */
+void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_topology *topology);
+
+/** From coll_strag_verbose 2 on: the model's numbers, and where each of them is from. */
+void coll_strag_explain_model(ompi_communicator_t *comm, const struct strag_sourced_model *model);
+
+/* By size class (the number of bits of a vector's bytes): which outcomes were logged, a bit each.
+ */
+struct coll_strag_explained {
+    uint64_t *classes; /* on rank 0, [65]; NULL: none */
+};
+
+/* What runs a call. */
+struct coll_strag_choice {
+    const struct strag_algorithm *algorithm; /* NULL: the previous component */
+    int blocks;                              /* problem.blocks */
+    enum coll_strag_reason reason;           /* for the previous component */
+};
+
+/* Outcomes of choices: the algorithms by their number in strag_algorithms, then the reasons for
+ * which the previous component runs a call. */
+enum {
+    COLL_STRAG_OUTCOME_PREVIOUS = STRAG_ALGORITHMS_MAX,
+    COLL_STRAG_OUTCOMES = 64 /* at most */
+};
+_Static_assert(COLL_STRAG_OUTCOME_PREVIOUS + (int)COLL_STRAG_REASONS <= COLL_STRAG_OUTCOMES,
+               "there are more outcomes");
+
+int coll_strag_outcome(const struct coll_strag_choice *choice);
+
+/** What each outcome is called: an algorithm's name, or the reason. */
+void coll_strag_outcome_names(const char *names[COLL_STRAG_OUTCOMES]);
+
+/**
+ * Once for each size class and outcome: what runs, and why.
+ *
+ * @param selection  the model's candidates; NULL: not kept
+ */
+void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_explained *explained,
+                               const struct coll_strag_decision *decision,
+                               const struct strag_selection *selection, size_t bytes,
+                               const struct coll_strag_choice *choice);
+
+/** Nothing was logged. */
+void coll_strag_explain_anew(struct coll_strag_explained *explained);
+
+#endif

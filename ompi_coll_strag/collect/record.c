@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record.h"
+
+#include "compat/components.h"
+#include "compat/world.h"
+#include "facts/state.h"
+#include "report.h"
+#include "user/log.h"
+#include "write_trace.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Communicators that are traced at the same time: a trace takes up to 640 KiB. */
+enum { TRACES_MOST = 16 };
+
+/* What a rank sends; its calls' times follow, and the events of its trace. */
+struct record {
+    char host[STRAG_HOST_MAX];
+    int32_t world, kept;
+    uint64_t events;
+    uint64_t every, clock;
+    double seconds;
+    struct strag_standstill standstill;
+};
+
+/* All that are attached. */
+static struct {
+    pthread_mutex_t lock;
+    struct coll_strag_ledger *first;
+    int traces; /* of communicators that are there; atomic */
+} ledgers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static double job_start; /* when MPI_Init opened the component */
+
+static const struct coll_strag_ways *ways;
+
+void coll_strag_ledger_open(const struct coll_strag_ways *recorded)
+{
+    ways = recorded;
+    job_start = coll_strag_seconds();
+}
+
+struct coll_strag_ledger *coll_strag_ledger_create(coll_strag_module_t *module,
+                                                   ompi_communicator_t *comm, int noting)
+{
+    const int room = strag_ledger_room(ompi_comm_size(comm));
+    struct coll_strag_ledger *ledger = calloc(1, sizeof *ledger);
+    if (NULL == ledger)
+        return NULL;
+    ledger->notes = strag_ledger_begin(malloc((size_t)room * sizeof(struct strag_stay)), room);
+    ledger->noting = noting;
+    if ((noting & COLL_STRAG_NOTES_TRACE) &&
+        __atomic_add_fetch(&ledgers.traces, 1, __ATOMIC_RELAXED) <= TRACES_MOST)
+        ledger->trace =
+            strag_trace_create(strag_trace_room(ompi_comm_size(comm)), coll_strag_seconds);
+    ledger->module = module;
+    ledger->comm = comm;
+    pthread_mutex_init(&ledger->lock, NULL);
+    return ledger;
+}
+
+void coll_strag_ledger_free(struct coll_strag_ledger *ledger)
+{
+    if (NULL == ledger)
+        return;
+    coll_strag_teardown_leave(&ledger->teardown);
+    pthread_mutex_lock(&ledgers.lock);
+    if (ledger->link) {
+        *ledger->link = ledger->next;
+        if (ledger->next)
+            ledger->next->link = ledger->link;
+    }
+    pthread_mutex_unlock(&ledgers.lock);
+    pthread_mutex_destroy(&ledger->lock);
+    if (ledger->noting & COLL_STRAG_NOTES_TRACE)
+        (void)__atomic_sub_fetch(&ledgers.traces, 1, __ATOMIC_RELAXED);
+    strag_trace_free(ledger->trace);
+    free(ledger->notes.stays);
+    free(ledger);
+}
+
+void coll_strag_ledger_note(struct coll_strag_ledger *ledger, enum strag_ledger_kind kind,
+                            int outcome, size_t bytes, const struct strag_stay *stay)
+{
+    const bool threads = opal_using_threads();
+    if (threads)
+        pthread_mutex_lock(&ledger->lock);
+    strag_ledger_add(&ledger->notes, kind, outcome, bytes, stay);
+    if (threads)
+        pthread_mutex_unlock(&ledger->lock);
+}
+
+/* ---- The end ---- */
+
+/* Does a rank send a record? Those without strag do not. */
+static bool takes_part(ompi_communicator_t *comm, int rank)
+{
+    struct coll_strag_fingerprint theirs;
+    coll_strag_fingerprint_find(comm, rank, &theirs);
+    return coll_strag_fingerprint_is_ours(&theirs);
+}
+
+/* The offset of the events in a record, after the times. */
+static size_t events_at(int kept)
+{
+    return sizeof(struct record) + (size_t)kept * sizeof(struct strag_stay);
+}
+
+/* The same on all ranks. */
+static size_t record_room(const struct coll_strag_ledger *ledger)
+{
+    const int n = ompi_comm_size(ledger->comm);
+    const size_t events = ledger->noting & COLL_STRAG_NOTES_TRACE ? strag_trace_room(n) : 0;
+    return events_at(strag_ledger_room(n)) + events * sizeof(struct strag_trace_event);
+}
+
+/* @return NULL: out of memory */
+static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
+{
+    const struct strag_ledger *notes = &ledger->notes;
+    struct record *record = calloc(1, record_room(ledger));
+    if (NULL == record)
+        return NULL;
+    if (gethostname(record->host, sizeof record->host - 1) != 0)
+        record->host[0] = '\0';
+    record->world = coll_strag_world_size() > 0 ? ompi_comm_rank(&ompi_mpi_comm_world.comm) : -1;
+    record->kept = notes->kept;
+    record->every = notes->every;
+    record->seconds = notes->seconds;
+    record->standstill = coll_strag_stuck_standstill(&ledger->module->stuck);
+    record->clock = coll_strag_clock_id();
+    if (notes->kept > 0)
+        memcpy(record + 1, notes->stays, (size_t)notes->kept * sizeof *notes->stays);
+    struct strag_trace_event *events = (void *)((char *)record + events_at(notes->kept));
+    if (ledger->trace)
+        record->events = strag_trace_read(ledger->trace, events);
+    *bytes = events_at(notes->kept) + (size_t)record->events * sizeof *events;
+    return record;
+}
+
+/* Its turn has come; only once. */
+static bool is_first_time(struct coll_strag_ledger *ledger)
+{
+    const bool first = !ledger->ended;
+    ledger->ended = true;
+    return first;
+}
+
+/* Wherever there is a ledger, which all ranks have: how far setup has come here the others do not
+ * know, nor with it whether rank 0 reports. */
+static void begin_end(struct coll_strag_ledger *ledger)
+{
+    size_t bytes = 0;
+    void *record = make_record(ledger, &bytes);
+    ledger->collecting = true;
+    coll_strag_collect_begin(&ledger->collect, ledger->comm, record, bytes, record_room(ledger),
+                             takes_part);
+}
+
+/* MPI ends: messages of all communicators before any is waited for. What is posted may make
+ * progress, in which a communicator that was freed may come to its end, and with it its ledger. */
+static void begin_all(void)
+{
+    struct coll_strag_ledger *ledger;
+    do {
+        pthread_mutex_lock(&ledgers.lock);
+        for (ledger = ledgers.first; ledger && !is_first_time(ledger);)
+            ledger = ledger->next;
+        pthread_mutex_unlock(&ledgers.lock);
+        if (ledger)
+            begin_end(ledger);
+    } while (ledger);
+}
+
+/* What has come from all ranks, on rank 0. */
+struct records {
+    int n;
+    struct strag_rank_location *ranks; /* [n] */
+    struct strag_stays *stays;         /* [n] */
+    struct strag_trace_rank *traces;   /* [n] */
+    struct strag_standstill *longest;  /* of all */
+};
+
+static void read_records(const struct coll_strag_ledger *ledger, const struct records *records)
+{
+    for (int rank = 0; rank < records->n; rank++) {
+        size_t bytes;
+        const struct record *record = coll_strag_collect_of(&ledger->collect, rank, &bytes);
+        struct strag_rank_location *location = &records->ranks[rank];
+        location->world = -1;
+        records->traces[rank].host = location->host;
+        if (NULL == record || bytes < sizeof *record)
+            continue;
+        memcpy(location->host, record->host, sizeof record->host);
+        location->world = record->world;
+        if (record->standstill.seconds > records->longest->seconds)
+            *records->longest = record->standstill;
+        records->stays[rank] =
+            (struct strag_stays){.stays = (const struct strag_stay *)(record + 1),
+                                 .kept = record->kept,
+                                 .every = record->every,
+                                 .clock = record->clock,
+                                 .seconds = record->seconds};
+        records->traces[rank].events =
+            (struct strag_trace_event *)(void *)((char *)record + events_at(record->kept));
+        records->traces[rank].count = (size_t)record->events;
+    }
+}
+
+/* Why strag looks for stragglers, or does not, and what it has found. */
+static void add_watch(const struct coll_strag_module *module, const ompi_communicator_t *comm,
+                      struct strag_watch_summary *summary, struct strag_account *account)
+{
+    const struct coll_strag_decision *decision = &module->decision;
+    account->needed = STRAG_CALLS_TO_NAME;
+    if (!coll_strag_is_set_up(module)) {
+        account->watch = STRAG_ACCOUNT_NOT_YET;
+        return;
+    }
+    account->watch = decision->watching == COLL_STRAG_WATCH_SWITCH ? STRAG_ACCOUNT_WATCHES
+                                                                   : STRAG_ACCOUNT_CONFIGURED_OFF;
+    account->dynamic = decision->dynamic != STRAG_DYNAMIC_NEVER;
+    if (!module->watch)
+        return;
+    coll_strag_watch_refresh(module->watch);
+    if (coll_strag_watch_summary(comm, summary))
+        account->summary = summary;
+    account->model = coll_strag_watch_model(module->watch);
+    account->model_file = coll_strag_settings.model_file;
+}
+
+/* As the report calls it. */
+static void name_communicator(const ompi_communicator_t *comm, char *name, size_t size)
+{
+    char cid[32];
+    if (comm->c_name[0])
+        snprintf(name, size, "%s", comm->c_name);
+    else
+        snprintf(name, size, "communicator %s", coll_strag_cid(comm, cid, sizeof cid));
+}
+
+static void make_report(const struct coll_strag_ledger *ledger, const struct records *records,
+                        const char *name, const char *const *outcomes)
+{
+    struct strag_watch_summary summary;
+    struct strag_loss loss;
+    struct strag_account account = {
+        .name = name,
+        .n = records->n,
+        .ranks = records->ranks,
+        .run = coll_strag_seconds() - job_start,
+        .ledger = &ledger->notes,
+        .loss = &loss,
+        .standstill = records->longest->times ? records->longest : NULL,
+        .outcomes = outcomes,
+        .algorithms = COLL_STRAG_OUTCOME_PREVIOUS,
+        .previous = ledger->previous,
+        .declined = ledger->declined,
+        .not_asked = ledger->not_asked,
+    };
+    if (strag_loss_find(records->stays, records->n, &loss) != STRAG_OK)
+        return;
+    if (!ledger->declined)
+        add_watch(ledger->module, ledger->comm, &summary, &account);
+    coll_strag_report(&account);
+}
+
+/* Times are brought to the clock of rank 0. */
+static void make_trace(const struct coll_strag_ledger *ledger, const struct records *records,
+                       const char *name, const char *const *outcomes)
+{
+    const struct strag_common common = strag_common_find(records->stays, records->n);
+    const struct strag_trace_job job = {
+        .name = name, .ranks = records->traces, .n = records->n, .outcomes = outcomes};
+    struct strag_clocks *clocks;
+    if (strag_clocks_find(records->stays, records->n, &common, &clocks) != STRAG_OK)
+        return;
+    for (int r = 0; r < records->n; r++) {
+        for (size_t e = 0; e < records->traces[r].count; e++) {
+            struct strag_trace_event *event = &records->traces[r].events[e];
+            event->begin = strag_clocks_shift(clocks, r, event->begin);
+            event->end = strag_clocks_shift(clocks, r, event->end);
+        }
+    }
+    strag_clocks_free(clocks);
+    strag_trace_sort(&job);
+    coll_strag_trace_write(ledger->comm, &job);
+}
+
+/* On rank 0: its info key may have said something else than the parameter. */
+static bool is_reported(const struct coll_strag_ledger *ledger)
+{
+    const struct coll_strag_decision *decision = &ledger->module->decision;
+    const bool decided = !ledger->declined && coll_strag_is_set_up(ledger->module) &&
+                         decision->window > 0; /* it is 0 if there was nothing to decide */
+    return decided ? decision->report : ledger->noting & COLL_STRAG_NOTES_REPORT;
+}
+
+/* On rank 0. */
+static void report(const struct coll_strag_ledger *ledger)
+{
+    const size_t n = (size_t)ompi_comm_size(ledger->comm);
+    const char *outcomes[COLL_STRAG_OUTCOMES];
+    char name[MPI_MAX_OBJECT_NAME + 32];
+    struct strag_standstill longest = {.times = 0};
+    const struct records records = {
+        .n = (int)n,
+        .ranks = calloc(n, sizeof *records.ranks),
+        .stays = calloc(n, sizeof *records.stays),
+        .traces = calloc(n, sizeof *records.traces),
+        .longest = &longest,
+    };
+    const bool trace = ledger->noting & COLL_STRAG_NOTES_TRACE;
+    coll_strag_outcome_names(outcomes);
+    name_communicator(ledger->comm, name, sizeof name);
+    if (records.ranks && records.stays && records.traces) {
+        read_records(ledger, &records);
+        if (is_reported(ledger))
+            make_report(ledger, &records, name, outcomes);
+        if (trace)
+            make_trace(ledger, &records, name, outcomes);
+    }
+    free(records.ranks);
+    free(records.stays);
+    free(records.traces);
+}
+
+static void end_ledger(struct coll_strag_teardown *teardown)
+{
+    struct coll_strag_ledger *ledger =
+        (struct coll_strag_ledger *)((char *)teardown -
+                                     offsetof(struct coll_strag_ledger, teardown));
+    if (coll_strag_teardown_is_final())
+        begin_all();
+    else if (is_first_time(ledger))
+        begin_end(ledger);
+    if (!ledger->collecting)
+        return;
+    const bool waits = ompi_comm_rank(ledger->comm) == 0 || coll_strag_teardown_is_final();
+    const double wait_limit = waits ? COLL_STRAG_COLLECT_WAIT_LIMIT : COLL_STRAG_COLLECT_BRIEFLY;
+    if (!coll_strag_collect_wait(&ledger->collect, wait_limit) && !waits &&
+        !coll_strag_collect_leave(&ledger->collect))
+        (void)coll_strag_collect_wait(&ledger->collect, COLL_STRAG_COLLECT_WAIT_LIMIT);
+    if (ompi_comm_rank(ledger->comm) == 0)
+        report(ledger);
+    coll_strag_collect_free(&ledger->collect);
+    ledger->collecting = false;
+}
+
+void coll_strag_ledger_attach(struct coll_strag_ledger *ledger)
+{
+    if (ledger->attached)
+        return;
+    ledger->attached = true;
+    if (!ledger->module->attribute) {
+        coll_strag_log(ledger->comm, "not reported: out of memory, or freed before its first call");
+        return;
+    }
+    coll_strag_teardown_attach(&ledger->teardown, ledger->comm, end_ledger);
+    pthread_mutex_lock(&ledgers.lock);
+    ledger->next = ledgers.first;
+    ledger->link = &ledgers.first;
+    if (ledger->next)
+        ledger->next->link = &ledger->next;
+    ledgers.first = ledger;
+    pthread_mutex_unlock(&ledgers.lock);
+}
+
+void coll_strag_ledger_begin_late(coll_strag_module_t *module, ompi_communicator_t *comm)
+{
+    int priority;
+    mca_coll_base_comm_coll_t *all = comm->c_coll;
+    if (all->coll_allreduce_module != &module->super) { /* it would call ours with its own module */
+        coll_strag_log(comm, "not reported: another component has a higher priority, and an info "
+                             "key comes too late for it; use --mca coll_strag_report 1");
+        return;
+    }
+    struct coll_strag_ledger *ledger =
+        coll_strag_ledger_create(module, comm, COLL_STRAG_NOTES_REPORT);
+    if (NULL == ledger)
+        return;
+    ledger->previous =
+        coll_strag_component_below(comm, module->previous.allreduce_module, &priority);
+    ledger->notes.watched_from = module->decision.watch_from;
+    module->ledger = ledger;
+    coll_strag_ledger_attach(ledger);
+    all->coll_allreduce = ways->allreduce;
+    if (all->coll_iallreduce_module == &module->super)
+        all->coll_iallreduce = ways->iallreduce;
+    if (all->coll_allreduce_init_module == &module->super)
+        all->coll_allreduce_init = ways->allreduce_init;
+}

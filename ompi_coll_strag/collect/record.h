@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What this rank notes of a communicator's calls for the report (report/ledger.h), and what becomes
+ * of it: when the communicator or MPI comes to its end all ranks' times go to rank 0, which
+ * reports.
+ *
+ * A communicator has one where its rank 0 wants a report; then its calls come through recorded.c,
+ * and otherwise nothing is recorded and nothing costs time.
+ */
+#ifndef COLL_STRAG_LEDGER_H
+#define COLL_STRAG_LEDGER_H
+
+#include "collect.h"
+#include "shared/module.h"
+
+#include "plan/trace.h"
+#include "report/ledger.h"
+
+#include <pthread.h>
+
+struct coll_strag_ledger {
+    struct strag_ledger notes;
+    int outcome;               /* of the pending call (coll_strag_outcome) */
+    int noting;                /* what for: COLL_STRAG_NOTES_... */
+    uint32_t number, entered;  /* of the pending call; calls so far */
+    struct strag_trace *trace; /* NULL: there is none */
+    coll_strag_module_t *module;
+    ompi_communicator_t *comm;
+    const char *declined; /* why strag runs none of its calls; NULL: it may */
+    bool not_asked;       /* ... because the user has not asked for it */
+    const char *previous; /* the component that runs what strag does not; NULL: not known */
+    char why[128];        /* room for `declined` */
+
+    /* collect/record.c's */
+    bool attached, ended, collecting;
+    struct coll_strag_teardown teardown;
+    struct coll_strag_collect collect;
+    pthread_mutex_t lock; /* of notes; with threads only */
+    struct coll_strag_ledger *next, **link;
+};
+
+/* The ways into a communicator whose calls are recorded (recorded.h). */
+struct coll_strag_ways {
+    mca_coll_base_module_allreduce_fn_t allreduce;
+    mca_coll_base_module_iallreduce_fn_t iallreduce;
+    mca_coll_base_module_allreduce_init_fn_t allreduce_init;
+};
+
+/** The job begins. */
+void coll_strag_ledger_open(const struct coll_strag_ways *ways);
+
+/** In a blocking call, the same on all ranks: rank 0's info key wants a report. Without memory
+ * there is none. */
+void coll_strag_ledger_begin_late(coll_strag_module_t *module, ompi_communicator_t *comm);
+
+/** @param noting  what for @return NULL: out of memory */
+struct coll_strag_ledger *coll_strag_ledger_create(coll_strag_module_t *module,
+                                                   ompi_communicator_t *comm, int noting);
+
+/** NULL is allowed. */
+void coll_strag_ledger_free(struct coll_strag_ledger *ledger);
+
+/** In a call of the user's: from the first one on it will be reported. */
+void coll_strag_ledger_attach(struct coll_strag_ledger *ledger);
+
+/** As strag_ledger_add. Several threads may. */
+void coll_strag_ledger_note(struct coll_strag_ledger *ledger, enum strag_ledger_kind kind,
+                            int outcome, size_t bytes, const struct strag_stay *stay);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* On rank 0: the numbers of a communicator's cost model, and where each of them is from. */
+#ifndef COLL_STRAG_MODEL_H
+#define COLL_STRAG_MODEL_H
+
+#include "user/settings.h"
+
+#include "machine/topology.h"
+#include "model/numbers.h"
+
+/**
+ * The numbers before anything is measured: what the user set goes before coll_strag_model's file,
+ * that before the defaults. What the job measures is added by strag_model_set with
+ * STRAG_FROM_MEASURED, which leaves the first two be.
+ *
+ * @param topology   NULL: it is not known, or must not count
+ * @param shared     messages within hosts go through shared memory
+ * @param transport  enum coll_strag_transport_kind; COLL_STRAG_TRANSPORTS: it must not count
+ */
+struct strag_sourced_model coll_strag_make_model(const struct strag_topology *topology, bool shared,
+                                                 int transport);
+
+/** Free the file, at the end. */
+void coll_strag_model_free(void);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ *     rank 0   -- how many pieces -->  peer
+ *     rank 0   -- the pieces -->       peer
+ *     rank 0   <-- done --             peer
+ *
+ * again and again, with 0, 1, 4, 16 and 32 pieces, until the time is up; then -1. The first
+ * exchange makes the connection, and does not count. Without pieces it is a round trip, the
+ * shortest of which is twice alpha; what more pieces take longer tells the bandwidth. Nothing is
+ * allocated: no rank can be out of memory for it.
+ */
+#include "ping.h"
+
+#include "compat/tags.h"
+#include "wire/transport.h"
+
+#include <math.h>
+
+enum { PIECE = 16 * 1024, ROUND_TRIPS = 5, STOP = -1 };
+
+/* Pieces of the exchanges that follow; together less than 1 MiB. */
+static const int32_t trains[] = {1, 4, 16, 32};
+enum { TRAINS = sizeof trains / sizeof *trains };
+
+/* Nothing is begun later. */
+static const double most_seconds = 2e-3;
+
+/* Wait for a message, unless a rank has failed: the other may wait no more. @param code  of its
+ * beginning */
+static int wait_for(const struct coll_strag_failure *failure, int code, ompi_request_t *request)
+{
+    if (code != OMPI_SUCCESS)
+        return code;
+    while (!REQUEST_COMPLETE(request) && code == OMPI_SUCCESS) {
+        opal_progress();
+        code = coll_strag_failed(failure);
+    }
+    if (code == OMPI_SUCCESS)
+        return ompi_request_wait(&request, MPI_STATUS_IGNORE);
+    ompi_request_cancel(request);
+    ompi_request_free(&request); /* at its end */
+    return code;
+}
+
+static int send_bytes(const struct coll_strag_failure *failure, int peer, const void *data,
+                      size_t bytes)
+{
+    ompi_request_t *request;
+    const int code = MCA_PML_CALL(isend((void *)data, bytes, MPI_BYTE, peer, COLL_STRAG_TAG_CALLS,
+                                        MCA_PML_BASE_SEND_STANDARD, failure->comm, &request));
+    return wait_for(failure, code, request);
+}
+
+static int recv_bytes(const struct coll_strag_failure *failure, int peer, void *data, size_t bytes)
+{
+    ompi_request_t *request;
+    const int code = MCA_PML_CALL(
+        irecv(data, bytes, MPI_BYTE, peer, COLL_STRAG_TAG_CALLS, failure->comm, &request));
+    return wait_for(failure, code, request);
+}
+
+/* Rank 0's part. @param[out] seconds  that it took */
+static int exchange(const struct coll_strag_failure *failure, int peer, int32_t pieces,
+                    double *seconds)
+{
+    static const char piece[PIECE];
+    char done;
+    const double start = coll_strag_seconds();
+    int code = send_bytes(failure, peer, &pieces, sizeof pieces);
+    for (int32_t i = 0; i < pieces && code == OMPI_SUCCESS; i++)
+        code = send_bytes(failure, peer, piece, PIECE);
+    if (code == OMPI_SUCCESS)
+        code = recv_bytes(failure, peer, &done, sizeof done);
+    *seconds = coll_strag_seconds() - start;
+    return code;
+}
+
+static int answer(const struct coll_strag_failure *failure)
+{
+    static char piece[PIECE]; /* after an error a message may still be written to it */
+    const char done = 0;
+    int32_t pieces = 0;
+    int code = OMPI_SUCCESS;
+    while (code == OMPI_SUCCESS) {
+        code = recv_bytes(failure, 0, &pieces, sizeof pieces);
+        if (code == OMPI_SUCCESS && pieces == STOP)
+            break;
+        for (int32_t i = 0; i < pieces && code == OMPI_SUCCESS; i++)
+            code = recv_bytes(failure, 0, piece, PIECE);
+        if (code == OMPI_SUCCESS)
+            code = send_bytes(failure, 0, &done, sizeof done);
+    }
+    return code;
+}
+
+/* A train begins only if it is estimated to end in time, too. @param trip  seconds of a round trip
+ * @return bytes per second; 0: not found out */
+static int run_trains(const struct coll_strag_failure *failure, int peer, double start, double trip,
+                      double *bandwidth)
+{
+    double before = trip, pieces = 0;
+    int code = OMPI_SUCCESS;
+    for (int t = 0; t < TRAINS && code == OMPI_SUCCESS; t++) {
+        const double left = start + most_seconds - coll_strag_seconds();
+        double seconds;
+        if (left < (t > 0 ? 4 * before : 2 * trip))
+            break;
+        code = exchange(failure, peer, trains[t], &seconds);
+        if (seconds > before)
+            *bandwidth = (trains[t] - pieces) * PIECE / (seconds - before);
+        before = seconds;
+        pieces = trains[t];
+    }
+    return code;
+}
+
+int coll_strag_ping(const struct coll_strag_failure *failure, int peer, double *alpha,
+                    double *bandwidth)
+{
+    const int32_t stop = STOP;
+    double trip = INFINITY, seconds;
+    *alpha = *bandwidth = 0;
+    if (ompi_comm_rank(failure->comm) == peer)
+        return answer(failure);
+    int code = exchange(failure, peer, 0, &seconds);
+    const double start = coll_strag_seconds();
+    for (int i = 0; i < ROUND_TRIPS && code == OMPI_SUCCESS &&
+                    (i == 0 || coll_strag_seconds() - start < most_seconds / 2);
+         i++) {
+        code = exchange(failure, peer, 0, &seconds);
+        trip = fmin(trip, seconds);
+    }
+    if (code == OMPI_SUCCESS)
+        code = run_trains(failure, peer, start, trip, bandwidth);
+    if (code == OMPI_SUCCESS)
+        code = send_bytes(failure, peer, &stop, sizeof stop);
+    if (code == OMPI_SUCCESS)
+        *alpha = trip / 2;
+    return code;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How fast the network is, before anything ran on it: rank 0 and a rank on another host exchange a
+ * few messages. No more is begun after 2 ms, and all have less than 1 MiB. A start only: a shaper
+ * lets some bytes pass at once, TCP begins slowly, and the network may have other links; calls say
+ * more (learn/fit.h).
+ */
+#ifndef COLL_STRAG_PING_H
+#define COLL_STRAG_PING_H
+
+#include "mpi/failure.h"
+
+#include "model/numbers.h"
+
+/**
+ * On rank 0 and its peer, over the PML.
+ *
+ * @param failure     the communicator's
+ * @param peer        of another host than rank 0's
+ * @param[out] alpha, bandwidth  seconds, and bytes per second; rank 0's; 0: not found out
+ * @return OMPI_SUCCESS, or an error: of the PML's, or that the communicator has failed
+ */
+int coll_strag_ping(const struct coll_strag_failure *failure, int peer, double *alpha,
+                    double *bandwidth);
+
+#endif

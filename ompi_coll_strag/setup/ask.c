@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "choice/explain.h"
+#include "facts/model.h"
+#include "facts/ping.h"
+#include "facts/place.h"
+#include "steps.h"
+#include "user/info_keys.h"
+#include "user/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Everybody's facts ---- */
+
+/* Rank 0 says whether it has room for what all ranks know. */
+void coll_strag_setup_make_room(struct setup *setup)
+{
+    const size_t n = (size_t)ompi_comm_size(setup->comm);
+    if (ompi_comm_rank(setup->comm) == 0) {
+        setup->ask.info = calloc(n, sizeof *setup->ask.info);
+        setup->ranks = malloc(n * sizeof *setup->ranks);
+    }
+    setup->numbers[0] = setup->ask.info && setup->ranks;
+    strag_exchange_broadcast(&setup->exchange, setup->numbers, sizeof setup->numbers[0]);
+}
+
+void coll_strag_setup_tell_own(struct setup *setup)
+{
+    if (!setup->numbers[0]) {
+        coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
+        setup->next = NULL;
+        return;
+    }
+    setup->ask.own = coll_strag_rank_info(
+        setup->comm, coll_strag_pinned(setup->comm, setup->module->first.pinned));
+    strag_exchange_gather(&setup->exchange, &setup->ask.own, sizeof setup->ask.own,
+                          setup->ask.info);
+}
+
+/* ---- Hosts ---- */
+
+/* Rank 0: where the ranks are. */
+static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
+{
+    struct strag_topology *topology;
+    size_t size = 0;
+    coll_strag_rank_info_compare(setup->ask.info, ompi_comm_size(setup->comm));
+    topology = coll_strag_make_topology(setup->comm, setup->ranks);
+    if (topology && strag_topology_pack(topology, &setup->ask.packed, &size, NULL) == STRAG_OK)
+        setup->module->topology = setup->module->shared_setup->topology = topology;
+    else
+        strag_topology_free(topology);
+    coll_strag_setup_fill_in_hosts(setup, hosts);
+    coll_strag_explain_topology(setup->comm, setup->module->topology);
+    hosts->topology_bytes = setup->module->topology ? size : 0;
+}
+
+/* ---- How fast the network is ---- */
+
+/*
+ * Rank 0: whether nobody knows, and whom to ask. What is measured is how long both take to answer,
+ * so both must do nothing else: where a nonblocking call began setup, either may be in its program
+ * for a while, and nobody is asked. All ranks begin setup by the same call, so if it is a blocking
+ * one both are in it, and stay there until they are through; and only there the step is taken
+ * (setup.c). @return 0: nobody
+ */
+static int find_ping(const struct setup *setup, const struct coll_strag_hosts *hosts)
+{
+    const struct coll_strag_module *module = setup->module;
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    if (!setup->blocking || !settings->learn || settings->reproducible != STRAG_REPRODUCIBLE_NO ||
+        !module->topology ||
+        coll_strag_pinned(setup->comm, module->first.pinned) != COLL_STRAG_AUTO ||
+        hosts->transport == COLL_STRAG_UCP)
+        return 0;
+    const struct strag_sourced_model model =
+        coll_strag_make_model(module->topology, false, COLL_STRAG_PML);
+    if (model.origin[STRAG_MODEL_ALPHA] != STRAG_FROM_DEFAULT &&
+        model.origin[STRAG_MODEL_BANDWIDTH] != STRAG_FROM_DEFAULT)
+        return 0;
+    int peer = 1;
+    while (peer < module->topology->n && strag_topology_same_host(module->topology, 0, peer))
+        peer++;
+    return peer < module->topology->n ? peer : 0;
+}
+
+/* Rank 0 has heard of all: what is wanted, and how long the topology is. */
+void coll_strag_setup_tell_hosts(struct setup *setup)
+{
+    struct coll_strag_hosts *hosts = &setup->ask.hosts;
+    memset(hosts, 0, sizeof *hosts); /* it is sent, padding and all */
+    setup->hosts = hosts;
+    for (int rank = 0; setup->ask.info && rank < ompi_comm_size(setup->comm); rank++)
+        setup->ranks[rank] = setup->ask.info[rank].location;
+    if (setup->ask.info) {
+        find_hosts(setup, hosts);
+        hosts->ping = find_ping(setup, hosts);
+    }
+    strag_exchange_broadcast(&setup->exchange, hosts, sizeof *hosts);
+}
+
+/* Other ranks keep the topology's bytes. */
+void coll_strag_setup_tell_topology(struct setup *setup)
+{
+    const size_t bytes = setup->hosts->topology_bytes;
+    if (ompi_comm_rank(setup->comm) != 0 && bytes)
+        setup->ask.packed = malloc(bytes);
+    if (bytes && !setup->ask.packed)
+        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
+    strag_exchange_broadcast(&setup->exchange, setup->ask.packed, bytes);
+}
+
+/* @return whether this rank has what rank 0 told it */
+static bool keep_topology(struct setup *setup)
+{
+    struct coll_strag_shared_setup *shared_setup = setup->module->shared_setup;
+    struct strag_topology *topology;
+    struct strag_error err;
+    const size_t bytes = setup->hosts->topology_bytes;
+    if (ompi_comm_rank(setup->comm) == 0 || !bytes || !setup->ask.packed)
+        return true;
+    if (strag_topology_unpack(setup->ask.packed, bytes, &topology, &err) != STRAG_OK) {
+        coll_strag_log(setup->comm, "the topology from rank 0: %s", err.text);
+        return false;
+    }
+    setup->module->topology = setup->unpacked = topology;
+    shared_setup->packed = setup->ask.packed;
+    shared_setup->packed_bytes = bytes;
+    setup->ask.packed = NULL;
+    return true;
+}
+
+/* How messages to every rank are cut. @param topology  NULL: it is not known
+ * @return [n]: enum coll_strag_lane; the caller's to free; NULL: out of memory */
+static uint8_t *find_lanes(const struct strag_topology *topology, int n, int me)
+{
+    uint8_t *lane_of = malloc((size_t)n);
+    for (int rank = 0; lane_of && rank < n; rank++) {
+        const bool together = topology && strag_topology_same_host(topology, me, rank);
+        lane_of[rank] = together ? COLL_STRAG_MEMORY : COLL_STRAG_NETWORK;
+    }
+    return lane_of;
+}
+
+void coll_strag_setup_keep_told(struct setup *setup)
+{
+    if (!keep_topology(setup))
+        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
+    if (setup->code != OMPI_SUCCESS)
+        return;
+    struct coll_strag_module *module = setup->module;
+    module->lane_of = module->shared_setup->lane_of =
+        find_lanes(module->topology, ompi_comm_size(setup->comm), ompi_comm_rank(setup->comm));
+    if (!module->lane_of)
+        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+void coll_strag_setup_ping(struct setup *setup)
+{
+    struct coll_strag_measured measured = {{0}};
+    const int me = ompi_comm_rank(setup->comm), peer = setup->hosts->ping;
+    int code = OMPI_SUCCESS;
+    if (peer && (me == 0 || me == peer))
+        code = coll_strag_ping(&setup->module->failure, peer, &measured.number[STRAG_MODEL_ALPHA],
+                               &measured.number[STRAG_MODEL_BANDWIDTH]);
+    if (code == OMPI_ERR_OUT_OF_RESOURCE) /* the PML's: a message is lost, and the other waits */
+        code = OMPI_ERROR;
+    if (coll_strag_setup_may_continue(setup, code))
+        coll_strag_measured_keep(&measured, false);
+}
+
+/* ---- All together ---- */
+
+/* What others may have of this communicator later. */
+static bool prepare_shared_setup(const struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_shared_setup *shared_setup = module->shared_setup;
+    shared_setup->n = ompi_comm_size(setup->comm);
+    shared_setup->id = setup->hosts->id;
+    shared_setup->shared = NULL != module->shm;
+    if (module->shm)
+        shared_setup->hold = strag_shm_hold(module->shm);
+    return coll_strag_shared_setup_note_names(shared_setup, setup->comm) &&
+           (shared_setup->hold || !module->shm);
+}
+
+void coll_strag_setup_end_ask(struct setup *setup)
+{
+    if (setup->code == OMPI_SUCCESS && !(setup->attached && prepare_shared_setup(setup)))
+        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
+    setup->concludes = true;
+    setup->module->count.asked++;
+    if (setup->module->watch_in)
+        setup->module->watch_in = 1; /* one of the job's first communicators: it lives long */
+}

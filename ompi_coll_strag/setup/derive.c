@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What can fail on one rank is done before the roll call: that rank has no offer, so that
+ * everybody is asked instead. So does a rank that has info keys of the watch: communicators that
+ * are derived are not watched from their first call on. Other keys are rank 0's when it decides;
+ * everybody is asked if the algorithm's is not the same on all ranks, so that there is a warning.
+ */
+#include "choice/explain.h"
+#include "steps.h"
+#include "user/info_keys.h"
+#include "user/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Before the roll call ---- */
+
+/* Its own topology, and who is on this host. */
+static bool make_topology(const struct setup *setup)
+{
+    const struct coll_strag_setup_derive *derive = &setup->derive;
+    struct coll_strag_shared_setup *own = setup->module->shared_setup;
+    const int n = ompi_comm_size(setup->comm);
+    const struct strag_topology *whole = NULL;
+    struct strag_topology *unpacked = NULL, *made = NULL;
+    own->lane_of = malloc((size_t)n);
+    if (own->lane_of &&
+        coll_strag_shared_setup_topology(derive->origin, &whole, &unpacked) == STRAG_OK)
+        (void)strag_topology_part(whole, derive->rank_of, n, &made, NULL);
+    strag_topology_free(unpacked);
+    for (int rank = 0; made && rank < n; rank++)
+        own->lane_of[rank] = derive->origin->lane_of[derive->rank_of[rank]];
+    if (ompi_comm_rank(setup->comm) == 0) {
+        own->topology = made;
+        return NULL != made;
+    }
+    const bool packed =
+        made && strag_topology_pack(made, &own->packed, &own->packed_bytes, NULL) == STRAG_OK;
+    strag_topology_free(made);
+    return packed;
+}
+
+static void forget_origin(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    coll_strag_shared_setup_forget_origin(module->shared_setup);
+    setup->derive.origin = NULL;
+    module->topology = NULL;
+    module->lane_of = NULL;
+    free(setup->ranks);
+    setup->ranks = NULL;
+}
+
+/* Host and rank in the job: from the topology, and the processes' names. @return false: out of
+ * memory, or the hosts have no names */
+static bool find_locations(struct setup *setup)
+{
+    const struct strag_topology *topology = setup->module->topology;
+    const int n = ompi_comm_size(setup->comm);
+    setup->ranks = calloc((size_t)n, sizeof *setup->ranks);
+    for (int rank = 0; setup->ranks && rank < n; rank++) {
+        struct strag_rank_location *own = &setup->ranks[rank];
+        const char *host = topology->nodes[topology->host_node[rank]].name;
+        if (NULL == host)
+            return false;
+        snprintf(own->host, sizeof own->host, "%s", host);
+        own->core = (struct strag_core){-1, -1, -1};
+        own->world = (int32_t)ompi_group_get_proc_name(setup->comm->c_local_group, rank).vpid;
+    }
+    return NULL != setup->ranks;
+}
+
+/* All that needs no message. If the ranks are numbered as in the origin, as a dup's are, topology
+ * and lanes are the origin's. @return false: there is no origin, or it cannot be used */
+static bool find_origin(struct setup *setup)
+{
+    struct coll_strag_setup_derive *derive = &setup->derive;
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_shared_setup *own = module->shared_setup;
+    derive->rank_of = malloc((size_t)ompi_comm_size(setup->comm) * sizeof *derive->rank_of);
+    if (derive->rank_of && setup->attached && !coll_strag_has_watch_keys(setup->comm))
+        own->origin =
+            coll_strag_shared_setup_find(setup->comm, derive->rank_of, &own->numbered_as_origin);
+    derive->origin = own->origin;
+    if (!own->origin || !(own->origin->topology || own->origin->packed) ||
+        !(own->numbered_as_origin || make_topology(setup)))
+        return false;
+    const struct coll_strag_shared_setup *owner = own->numbered_as_origin ? own->origin : own;
+    module->lane_of = owner->lane_of;
+    if (ompi_comm_rank(setup->comm) != 0)
+        return true;
+    module->topology = owner->topology;
+    return find_locations(setup);
+}
+
+/* @return this rank's; all 0: there is no origin, or it cannot be used */
+static struct coll_strag_offer make_offer(struct setup *setup)
+{
+    struct coll_strag_offer offer;
+    memset(&offer, 0, sizeof offer); /* it is sent, padding and all */
+    if (!find_origin(setup)) {
+        forget_origin(setup);
+        return offer;
+    }
+    offer.origin = setup->derive.origin->id;
+    offer.pinned = coll_strag_pinned(setup->comm, setup->module->first.pinned);
+    if (setup->ranks)
+        coll_strag_setup_fill_in_hosts(setup, &offer.hosts);
+    if (!setup->derive.origin->shared)
+        offer.hosts.shared_memory = COLL_STRAG_SHARED_NEVER;
+    return offer;
+}
+
+static size_t reply_bytes(const struct setup *setup)
+{
+    return sizeof *setup->derive.reply +
+           (size_t)ompi_comm_size(setup->comm) * sizeof *setup->derive.reply->entries;
+}
+
+void coll_strag_setup_call_roll(struct setup *setup)
+{
+    const int n = ompi_comm_size(setup->comm);
+    struct coll_strag_setup_derive *derive = &setup->derive;
+    derive->reply = (struct coll_strag_reply *)(void *)(setup->memory.infos + n);
+    memset(derive->reply, 0, reply_bytes(setup));
+    const struct coll_strag_offer offer = make_offer(setup);
+    if (offer.origin && derive->origin->shared)
+        coll_strag_setup_find_place(setup,
+                                    &derive->reply->entries[ompi_comm_rank(setup->comm)].info);
+    coll_strag_roll_call_begin(&derive->roll_call, &setup->exchange, setup->comm,
+                               &setup->module->first, &offer, derive->reply->entries);
+}
+
+/* ---- The answer ---- */
+
+static bool has_origin(const struct coll_strag_answer *answer)
+{
+    return answer->presence.missing == INT32_MAX && answer->offer.origin;
+}
+
+/* The origin is the same on all ranks: use it. */
+static void join(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    setup->hosts = &setup->derive.roll_call.answer.offer.hosts;
+    module->shared_setup->n = ompi_comm_size(setup->comm);
+    module->count.derived++;
+    if (setup->ranks) {
+        coll_strag_log(setup->comm, "set up from what is known of its ranks");
+        coll_strag_explain_topology(setup->comm, module->topology);
+    }
+    coll_strag_setup_end_network(setup);
+    coll_strag_setup_rejoin_memory(setup);
+    setup->derive.joined = true;
+}
+
+/* Over UCX more has to be exchanged before rank 0 can decide. */
+void coll_strag_setup_answer(struct setup *setup)
+{
+    struct coll_strag_setup_derive *derive = &setup->derive;
+    const int me = ompi_comm_rank(setup->comm);
+    struct coll_strag_answer *answer = &derive->roll_call.answer;
+    coll_strag_roll_call_add(&derive->roll_call, derive->reply->entries + me,
+                             strag_exchange_collected(&setup->exchange));
+    derive->reply->answer = *answer;
+    if (me == 0 && has_origin(answer) && answer->offer.hosts.transport != COLL_STRAG_UCP) {
+        join(setup);
+        coll_strag_setup_make_decision(setup);
+        derive->reply->decision = setup->module->shared_setup->decision;
+    }
+    strag_exchange_spread(&setup->exchange, derive->reply, reply_bytes(setup));
+}
+
+bool coll_strag_setup_is_derived(struct setup *setup, bool *here)
+{
+    struct coll_strag_setup_derive *derive = &setup->derive;
+    derive->roll_call.answer = derive->reply->answer;
+    *here = coll_strag_roll_call_end(&derive->roll_call);
+    setup->hosts = &derive->roll_call.answer.offer.hosts;
+    if (has_origin(&derive->roll_call.answer))
+        return true;
+    coll_strag_setup_leave_place(setup);
+    forget_origin(setup);
+    return false;
+}
+
+void coll_strag_setup_join_derived(struct setup *setup)
+{
+    if (!setup->derive.joined)
+        join(setup);
+    if (setup->hosts->transport == COLL_STRAG_UCP)
+        coll_strag_setup_decide(setup);
+    else
+        setup->module->shared_setup->decision = setup->derive.reply->decision;
+}
+
+/* ---- The end ---- */
+
+/* Plans depend on the topology, and on what is compared here. Engines need no other rank to have
+ * the same store. Plans from files stay where they are used: few communicators have any. */
+static void share_plans(struct coll_strag_shared_setup *shared_setup)
+{
+    const struct coll_strag_shared_setup *origin = shared_setup->origin;
+    const struct coll_strag_decision *own = &shared_setup->decision, *theirs = &origin->decision;
+    if (own->given_bytes || !shared_setup->numbered_as_origin || own->ports != theirs->ports ||
+        own->reproducible != theirs->reproducible ||
+        !strag_state_is_same(&own->state, &theirs->state))
+        return;
+    strag_plan_store_release(shared_setup->plans);
+    shared_setup->plans = strag_plan_store_retain(origin->plans);
+}
+
+/* Others can derive theirs from it, its dups for one; numbered as the origin they find that. Not
+ * where a nonblocking call has begun: ranks then come here at different times. */
+void coll_strag_setup_end_derive(struct setup *setup)
+{
+    struct coll_strag_shared_setup *shared_setup = setup->module->shared_setup;
+    share_plans(shared_setup);
+    shared_setup->shared = NULL != setup->module->shm;
+    if (setup->blocking && !shared_setup->numbered_as_origin &&
+        coll_strag_shared_setup_note_names(shared_setup, setup->comm))
+        shared_setup->id = setup->hosts->id;
+    setup->concludes = setup->concludes || setup->hosts->transport == COLL_STRAG_UCP;
+    if (!setup->concludes && setup->code == OMPI_SUCCESS)
+        coll_strag_shared_setup_publish(shared_setup);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sharing memory among the ranks of a host, if that is possible on all ranks of the communicator.
+ * If one cannot, all go on over the PML alone. All know which rank that is, and why: it is in the
+ * number of which the least is agreed upon.
+ *
+ * Ranks that have opened each other's arenas before, and hold them (strag_shm_hold), need to know
+ * each other's places there, and nothing else.
+ */
+#include "steps.h"
+#include "user/log.h"
+#include "wire/transport_shm.h"
+
+#include <string.h>
+
+static bool is_wanted(const struct setup *setup)
+{
+    const struct coll_strag_hosts *hosts = setup->hosts;
+    return hosts->shared_memory != COLL_STRAG_SHARED_NEVER &&
+           !(hosts->unless_ucp && setup->module->ucp);
+}
+
+void coll_strag_setup_leave_place(struct setup *setup)
+{
+    coll_strag_shared_memory_free(setup->memory.shm);
+    setup->memory.shm = NULL;
+}
+
+static void take(struct setup *setup)
+{
+    setup->module->shm = setup->memory.shm;
+    setup->memory.shm = NULL;
+}
+
+/* ---- The first time ---- */
+
+/* A reason, and whose it is, in one number: above all of them if there is none. */
+static void ask(struct setup *setup, enum strag_shm_reason reason)
+{
+    setup->numbers[0] = reason == STRAG_SHM_ABLE
+                            ? INT32_MAX
+                            : ompi_comm_rank(setup->comm) * STRAG_SHM_REASONS + (int32_t)reason;
+    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+}
+
+/* @return whether all are able */
+static bool agreed(struct setup *setup)
+{
+    const int32_t least = setup->numbers[0];
+    char text[256];
+    if (least == INT32_MAX)
+        return true;
+    snprintf(text, sizeof text, "rank %d could not: %s", (int)least / STRAG_SHM_REASONS,
+             strag_shm_reason_text((enum strag_shm_reason)(least % STRAG_SHM_REASONS)));
+    coll_strag_setup_leave_place(setup);
+    setup->memory.joins = false;
+    if (ompi_comm_rank(setup->comm) != 0)
+        return false;
+    coll_strag_log(setup->comm, "no shared memory: %s", text);
+    if (setup->hosts->shared_memory == COLL_STRAG_SHARED_WANTED)
+        coll_strag_warn(COLL_STRAG_WARN_NOT_SHARED, setup->comm->c_name, text);
+    return false;
+}
+
+void coll_strag_setup_make_memory(struct setup *setup)
+{
+    struct coll_strag_setup_memory *own = &setup->memory;
+    own->joins = is_wanted(setup);
+    if (!own->joins)
+        return;
+    struct strag_shm_info *info = &own->infos[ompi_comm_rank(setup->comm)];
+    memset(info, 0, sizeof *info); /* it is sent, padding and all */
+    own->shm =
+        coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, COLL_STRAG_MEMORY);
+    ask(setup, own->shm ? strag_shm_make(own->shm, info) : STRAG_SHM_NO_MEMORY);
+}
+
+void coll_strag_setup_show_memory(struct setup *setup)
+{
+    if (setup->memory.joins && agreed(setup))
+        strag_exchange_allgather(&setup->exchange, setup->memory.infos,
+                                 sizeof *setup->memory.infos);
+}
+
+void coll_strag_setup_join_memory(struct setup *setup)
+{
+    if (setup->memory.joins)
+        ask(setup, strag_shm_join(setup->memory.shm, setup->memory.infos));
+}
+
+void coll_strag_setup_end_memory(struct setup *setup)
+{
+    if (setup->memory.joins && agreed(setup))
+        take(setup);
+}
+
+/* ---- Again ---- */
+
+void coll_strag_setup_find_place(struct setup *setup, struct strag_shm_info *info)
+{
+    struct coll_strag_setup_memory *own = &setup->memory;
+    own->shm =
+        coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, COLL_STRAG_MEMORY);
+    info->note = !own->shm || strag_shm_make(own->shm, info) != STRAG_SHM_ABLE;
+}
+
+void coll_strag_setup_rejoin_memory(struct setup *setup)
+{
+    const struct coll_strag_entry *entries = setup->derive.reply->entries;
+    struct coll_strag_setup_memory *own = &setup->memory;
+    bool able = is_wanted(setup);
+    for (int rank = 0; able && rank < ompi_comm_size(setup->comm); rank++) {
+        own->infos[rank] = entries[rank].info;
+        able = !entries[rank].info.note;
+    }
+    if (!able)
+        coll_strag_setup_leave_place(setup);
+    else if (strag_shm_join(own->shm, own->infos) == STRAG_SHM_ABLE)
+        take(setup);
+    else
+        setup->code = OMPI_ERROR; /* it holds all arenas: that cannot be */
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When a communicator is made nothing is sent, since Open MPI makes several concurrently. Its first
+ * call that needs to know the other ranks sets it up, in one of two ways (shared_setup.h):
+ *
+ *     derive    from a communicator that has all its ranks and has been set up, its origin, if no
+ *               rank has info keys of the watch, and all want the same algorithm
+ *     ask       else: everybody is asked
+ *
+ * Which of the two it is all ranks learn from a roll call, which every setup begins with: have all
+ * the same strag, and the same origin? So only rank 0's files, parameters and info keys count, and
+ * ranks cannot disagree. A dup's origin is its parent, or what that was derived from; mailboxes are
+ * new, since two threads may use parent and dup at once.
+ *
+ * Derived communicators watch their calls from the 16th on, from the 4th if there is something to
+ * be learnt: most communicators live shorter.
+ *
+ * Both ways are lists of steps (setup/steps.h), and between these a rank waits for nobody: if a
+ * nonblocking call has begun, they are taken from Open MPI's progress, while the program is
+ * elsewhere. So the messages cannot be those of the communicator's collectives, which would get out
+ * of step with the user's. They have a tag of their own.
+ *
+ * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
+ * the previous component runs all calls. What can fail on one rank in the first way is done before
+ * its first message, which says so; then everybody is asked. An error of a message ends setup on
+ * this rank, and all its later calls fail.
+ */
+#include "setup.h"
+
+#include "collect/record.h"
+#include "compat/tags.h"
+#include "steps.h"
+#include "user/info_keys.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Before ---- */
+
+/* So many calls of any length are delegated before a communicator that the program has made is set
+ * up: many live no longer, and then cost nothing. */
+enum { FIRST_CALLS = 2 };
+
+/* So many short calls are delegated before a communicator finds out whether another way is faster:
+ * most communicators live shorter than finding out takes. Between hosts a call takes as long as
+ * several of setup's messages, where ranks share memory very much less. */
+enum { SHORT_CALLS = 32, SHORT_CALLS_BETWEEN_HOSTS = 4 };
+
+static bool names_what_runs(const struct coll_strag_fingerprint *first)
+{
+    const bool pinned = first->pinned != COLL_STRAG_AUTO && first->pinned != COLL_STRAG_PREVIOUS;
+    return pinned || first->has_layout_or_rules;
+}
+
+/*
+ * How many first calls are delegated, of whatever length. All that counts are rank 0's parameters,
+ * and whether it is MPI_COMM_WORLD, which all ranks know: whether there is an origin they do not
+ * before they have asked. None are
+ *
+ *     of MPI_COMM_WORLD         it lives as long as the job, and others are derived from it
+ *     with an algorithm, a      the user has said what is to run, and that holds for every call
+ *     layout, rules or a plan
+ *     with reproducible bits    the previous component's depend on where the ranks are, and the
+ *                               first calls would have others than those behind them
+ *
+ * What an info key says is known to rank 0 alone, and counts from setup on, as for short calls.
+ */
+static unsigned long long first_calls(const struct coll_strag_fingerprint *first,
+                                      const ompi_communicator_t *comm)
+{
+    const bool ours =
+        names_what_runs(first) || first->reproducible != (int32_t)STRAG_REPRODUCIBLE_NO;
+    return ours || comm == &ompi_mpi_comm_world.comm ? 0 : FIRST_CALLS;
+}
+
+/* How short a call may be that needs setup: as short as one that may be strag's or watched; any, if
+ * a layout, rules or a pinned algorithm may make it strag's. A key may also undo what the parameter
+ * says, `previous` as well. */
+static size_t shortest_setup(const struct coll_strag_fingerprint *first)
+{
+    if (names_what_runs(first))
+        return 0;
+    return first->watch_from < first->minimum ? first->watch_from : first->minimum;
+}
+
+/* Are there several hosts, as all ranks know? Of their own job's processes all do. */
+static bool is_between_hosts(ompi_communicator_t *comm)
+{
+    ompi_group_t *group = comm->c_local_group;
+    bool one_job = true;
+    for (int rank = 0; rank < ompi_comm_size(comm) && one_job; rank++)
+        one_job = ompi_group_get_proc_name(group, rank).jobid == OPAL_PROC_MY_NAME.jobid;
+    return one_job && ompi_group_have_remote_peers(group);
+}
+
+void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    const bool off = coll_strag_pinned(comm, module->first.pinned) == COLL_STRAG_PREVIOUS;
+    coll_strag_check_keys(comm);
+    module->decision.reason = off ? COLL_STRAG_OFF : COLL_STRAG_TOO_SHORT;
+    module->first_calls = first_calls(&module->first, comm);
+    module->delegate_below = shortest_setup(&module->first);
+    module->delegate_limit = is_between_hosts(comm) ? SHORT_CALLS_BETWEEN_HOSTS : SHORT_CALLS;
+}
+
+struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    const size_t n = (size_t)ompi_comm_size(comm);
+    const size_t reply = sizeof(struct coll_strag_reply) + n * sizeof(struct coll_strag_entry);
+    struct setup *setup = malloc(sizeof *setup + n * sizeof(struct strag_shm_info) + reply);
+    if (NULL == setup)
+        return NULL;
+    memset(setup, 0, offsetof(struct setup, exchange)); /* that has much which need not be 0 */
+    memset(&setup->numbers, 0, sizeof *setup - offsetof(struct setup, numbers));
+    setup->module = module;
+    setup->memory.infos = (struct strag_shm_info *)(void *)(setup + 1);
+    return setup;
+}
+
+/* ---- The two ways ---- */
+
+static coll_strag_setup_step end_roll_call, ask_first_call, end_first_call;
+
+/* From an origin. Each rank has done without messages what the origin allows, and has a place in
+ * its arena. Without UCX this is one message up the tree and one down for each rank but rank 0. */
+static coll_strag_setup_step *const derive[] = {
+    coll_strag_setup_call_roll, /* all -- struct coll_strag_entry --> rank 0 */
+    coll_strag_setup_answer,    /* rank 0 decides -- struct coll_strag_reply --> all */
+    end_roll_call,              /* a stranger: it ends here. No origin: ask */
+
+    /* over UCX: as below */
+    coll_strag_setup_open_network,
+    coll_strag_setup_room_for_cards,
+    coll_strag_setup_show_cards,
+    coll_strag_setup_read_cards,
+
+    coll_strag_setup_join_derived,  /* over UCX: rank 0 decides --> all */
+    coll_strag_setup_take_decision, /* rank 0 -- plans from files --> all, if there are any */
+    coll_strag_setup_take_given,
+    coll_strag_setup_end_derive,
+
+    /* over UCX, and with plans from files: as below */
+    coll_strag_setup_ask_all_well,
+    coll_strag_setup_conclude,
+    NULL,
+};
+
+/* After a roll call that has found no origin. */
+static coll_strag_setup_step *const ask[] = {
+    coll_strag_setup_make_room,     /* rank 0 -- has it room for the answers? --> all */
+    coll_strag_setup_tell_own,      /* all -- struct coll_strag_rank_info --> rank 0 */
+    coll_strag_setup_tell_hosts,    /* rank 0 reads files -- struct coll_strag_hosts --> all */
+    coll_strag_setup_tell_topology, /* rank 0 --> all */
+    coll_strag_setup_keep_told,
+
+    /* over UCX */
+    coll_strag_setup_open_network,   /* an agreement: have all opened UCX? how long is the longest
+                                        address? do all know all others already? */
+    coll_strag_setup_room_for_cards, /* an agreement: have all room for what comes? */
+    coll_strag_setup_show_cards,     /* an allgather: a rank's number, its address if not known */
+    coll_strag_setup_read_cards, /* an agreement: has each reached a rank here, and elsewhere? */
+    coll_strag_setup_end_network,
+
+    /* with shared memory */
+    coll_strag_setup_make_memory, /* an agreement: has each a place in its arena? */
+    coll_strag_setup_show_memory, /* an allgather: where they are */
+    coll_strag_setup_join_memory, /* an agreement: has each mapped the others' of its host? */
+    coll_strag_setup_end_memory,
+
+    coll_strag_setup_ping,          /* rank 0 <--> one rank, if all are in a blocking call */
+    coll_strag_setup_decide,        /* rank 0 -- struct coll_strag_decision --> all */
+    coll_strag_setup_take_decision, /* rank 0 -- plans from files --> all, if there are any */
+    coll_strag_setup_take_given,
+    coll_strag_setup_end_ask,
+    coll_strag_setup_ask_all_well, /* an agreement: has each all that it needs? */
+    coll_strag_setup_conclude,
+    NULL,
+};
+
+/* After either, if a nonblocking call has begun. */
+static coll_strag_setup_step *const first_call[] = {ask_first_call, end_first_call, NULL};
+
+static void end_roll_call(struct setup *setup)
+{
+    bool here;
+    if (coll_strag_setup_is_derived(setup, &here))
+        return;
+    setup->next = here ? ask : NULL;
+    if (!here)
+        coll_strag_setup_give_up(setup->module, COLL_STRAG_STRANGER);
+}
+
+/* Which nonblocking call is the first one of strag's (shared/module.h)? As many as in all of setup
+ * so far, and these, may be begun while this is found out; who begins more of them has to wait. */
+enum { CALLS_MEANWHILE = 16 };
+
+/* Many communicators have fewer calls than setup takes steps: more than that is not delegated. */
+static int64_t first_call_of_ours(int64_t begun)
+{
+    return 2 * begun + CALLS_MEANWHILE;
+}
+
+static void ask_first_call(struct setup *setup)
+{
+    struct coll_strag_nonblocking *nonblocking = &setup->module->nonblocking;
+    const int64_t limit =
+        first_call_of_ours(__atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST));
+    __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
+    setup->numbers[0] = limit < INT32_MAX ? -(int32_t)limit : -INT32_MAX;
+    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+}
+
+static void end_first_call(struct setup *setup)
+{
+    setup->module->nonblocking.from = -(int64_t)setup->numbers[0];
+}
+
+/* @return whether there is another step */
+static bool find_step(struct setup *setup)
+{
+    if (setup->next && !*setup->next && !setup->blocking && !setup->asked_first_call) {
+        setup->asked_first_call = true;
+        setup->next = first_call;
+    }
+    return setup->next && *setup->next;
+}
+
+/* ---- Without a blocking call ---- */
+
+/* Those that nonblocking calls have begun go on in opal_progress. */
+static struct {
+    pthread_mutex_t lock;
+    struct setup *first;
+    bool registered;
+} running = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local bool going_on; /* this thread has the lock, in go_on */
+
+/* Called by Open MPI all the time. One thread does it for all, and not in the midst of it. */
+static int go_on(void)
+{
+    if (NULL == __atomic_load_n(&running.first, __ATOMIC_RELAXED) || going_on ||
+        pthread_mutex_trylock(&running.lock) != 0)
+        return 0;
+    going_on = true;
+    for (struct setup *setup = running.first, *next; setup; setup = next) {
+        next = setup->next_running; /* this one may be freed */
+        (void)coll_strag_setup_progress(setup->module, setup->comm);
+    }
+    going_on = false;
+    pthread_mutex_unlock(&running.lock);
+    return 0;
+}
+
+static void put_on_list(struct setup *setup)
+{
+    pthread_mutex_lock(&running.lock);
+    setup->next_running = running.first;
+    __atomic_store_n(&running.first, setup, __ATOMIC_RELAXED);
+    if (!running.registered)
+        running.registered = opal_progress_register(go_on) == OPAL_SUCCESS;
+    pthread_mutex_unlock(&running.lock);
+}
+
+static void take_off_list(const struct setup *setup)
+{
+    if (!going_on)
+        pthread_mutex_lock(&running.lock);
+    struct setup **link = &running.first;
+    while (*link && *link != setup)
+        link = &(*link)->next_running;
+    if (*link)
+        __atomic_store_n(link, setup->next_running, __ATOMIC_RELAXED);
+    if (!going_on)
+        pthread_mutex_unlock(&running.lock);
+}
+
+/* The communicator is being freed, or MPI ends. All ranks have begun or will, since the call that
+ * does it comes before that one on all of them. */
+static void end_early(struct coll_strag_teardown *teardown)
+{
+    struct coll_strag_module *module =
+        (struct coll_strag_module *)((char *)teardown -
+                                     offsetof(struct coll_strag_module, teardown));
+    ompi_communicator_t *comm = teardown->comm;
+    OBJ_RETAIN(comm); /* the setup's own reference may be the last one */
+    (void)coll_strag_setup(module, comm);
+    while (!coll_strag_enter(module)) /* another thread has just ended it, and leaves */
+        sched_yield();
+    coll_strag_leave(module);
+    OBJ_RELEASE(comm);
+}
+
+/* ---- From the beginning to the end ---- */
+
+static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
+{
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_transport *messages = &setup->pml.super;
+    module->setup = COLL_STRAG_SETUP_RUNNING;
+    module->delegate_below = 0; /* what is delegated will be said in the end, at another time on
+                                   each rank: a blocking call waits for it */
+    snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
+    coll_strag_pml_init(&setup->pml, comm, COLL_STRAG_TAG_CALLS);
+    messages->messages = setup->under_way;
+    messages->room = STRAG_EXCHANGE_UNDER_WAY;
+    coll_strag_transport_begin(messages, 0, MPI_BYTE, 1, true);
+    coll_strag_stuck_begin_setup(&module->stuck);
+    strag_exchange_init(&setup->exchange, &messages->super, ompi_comm_size(comm),
+                        ompi_comm_rank(comm));
+    setup->comm = comm;
+    setup->blocking = blocking;
+    module->nonblocking.limit = INT64_MAX;
+    module->nonblocking.from = blocking ? 0 : INT64_MAX; /* until that is known */
+    setup->attached = NULL != module->attribute;
+    setup->next = derive;
+    if (blocking)
+        return;
+    OBJ_RETAIN(comm); /* until the end (advance): it may be freed meanwhile */
+    put_on_list(setup);
+    coll_strag_teardown_attach(&module->teardown, comm, end_early);
+}
+
+void coll_strag_setup_free(struct setup *setup)
+{
+    if (NULL == setup)
+        return;
+    coll_strag_stuck_end_setup(&setup->module->stuck);
+    coll_strag_teardown_leave(&setup->module->teardown);
+    take_off_list(setup);
+    if (setup->next && strag_exchange_stop(&setup->exchange) == STRAG_PENDING) {
+        coll_strag_shared_setup_retain(
+            setup->module->shared_setup); /* all is left to the messages */
+        return;
+    }
+    coll_strag_setup_leave_place(setup);
+    coll_strag_ucp_forget(&setup->network.ucp);
+    strag_topology_free(setup->unpacked);
+    free(setup->ask.packed);
+    free(setup->ask.info);
+    free(setup->given);
+    free(setup->ranks);
+    free(setup->derive.rank_of);
+    free(setup);
+}
+
+static void end(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    if (setup->code != OMPI_SUCCESS)
+        coll_strag_fail_undecided(module, setup->code);
+    if (setup->blocking && setup->code == OMPI_SUCCESS && module->decision.report &&
+        !module->ledger)
+        coll_strag_ledger_begin_late(module, setup->comm);
+    coll_strag_plans_share(&module->plans, module->shared_setup->plans);
+    if (ompi_comm_rank(setup->comm) != 0)
+        module->topology = NULL;
+    module->in_setup = NULL;
+    coll_strag_setup_free(setup);
+    __atomic_store_n(&module->setup, COLL_STRAG_SETUP_DONE, __ATOMIC_RELEASE);
+}
+
+/* @return whether it is over */
+static bool take_steps(struct setup *setup)
+{
+    struct coll_strag_transport *messages = &setup->pml.super;
+    coll_strag_stuck_setup(&setup->module->stuck, messages);
+    int status = strag_exchange_progress(&setup->exchange);
+    while (status == STRAG_OK && coll_strag_setup_may_continue(setup, OMPI_SUCCESS) &&
+           find_step(setup)) {
+        coll_strag_setup_step *step = *setup->next++;
+        step(setup);
+        status = strag_exchange_progress(&setup->exchange);
+    }
+    if (status < STRAG_OK)
+        setup->code = messages->mpi_error != MPI_SUCCESS ? messages->mpi_error : OMPI_ERROR;
+    return status != STRAG_PENDING;
+}
+
+/* @return whether setup is over, as far as this thread knows. Then the module may be gone: another
+ * thread may free it as soon as this one has left, or this one does. */
+static bool advance(struct coll_strag_module *module, ompi_communicator_t *comm, bool blocking)
+{
+    if (!coll_strag_enter(module))
+        return false;
+    struct setup *setup = module->in_setup;
+    if (module->setup == COLL_STRAG_SETUP_NOT_YET)
+        begin(setup, comm, blocking);
+    const bool held = setup && !setup->blocking;
+    const bool ended = setup && take_steps(setup);
+    if (ended)
+        end(setup);
+    const bool over = coll_strag_is_set_up(module);
+    coll_strag_leave(module);
+    if (ended && held)
+        OBJ_RELEASE(comm);
+    return over;
+}
+
+/* Meanwhile progress leaves the steps to this thread, outside of Open MPI's own progress. */
+int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    __atomic_store_n(&module->waited_for, true, __ATOMIC_RELAXED);
+    (void)advance(module, comm, true);
+    while (!coll_strag_is_set_up(module)) {
+        opal_progress();
+        (void)advance(module, comm, true);
+    }
+    __atomic_store_n(&module->waited_for, false, __ATOMIC_RELAXED);
+    return coll_strag_undecided(&module->failure);
+}
+
+int coll_strag_setup_progress(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    bool over = coll_strag_is_set_up(module);
+    if (!over && !__atomic_load_n(&module->waited_for, __ATOMIC_RELAXED))
+        over = advance(module, comm, false);
+    return over ? STRAG_OK : STRAG_PENDING;
+}
+
+void coll_strag_setup_close(void)
+{
+    if (running.registered)
+        opal_progress_unregister(go_on);
+    running.registered = false;
+    running.first = NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A communicator's setup, at its first call that needs to know the other ranks. */
+#ifndef COLL_STRAG_SETUP_H
+#define COLL_STRAG_SETUP_H
+
+#include "shared/module.h"
+
+/** Before setup: what can be known without asking, so that all ranks know the same. */
+void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm);
+
+/** When a communicator is made: what setup will need of memory, so that no rank can be without.
+ * @return to be freed with coll_strag_setup_free; NULL: out of memory */
+struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm);
+
+/** The communicator is gone. NULL is allowed. */
+void coll_strag_setup_free(struct setup *setup);
+
+/**
+ * Begin to set up if nobody has; do what can be done now. Never waits, and may be called from
+ * opal_progress, by any thread, but not by one that has entered the module. The call that begins it
+ * is the same one on all ranks. It then goes on in opal_progress by itself; where the communicator
+ * is freed before it is done, MPI_Comm_free ends it.
+ *
+ * @return STRAG_PENDING; or STRAG_OK: it is done, and coll_strag_undecided says how
+ */
+int coll_strag_setup_progress(struct coll_strag_module *module, ompi_communicator_t *comm);
+
+/**
+ * The same for a blocking call: returns when it is done.
+ *
+ * @return as coll_strag_undecided
+ */
+int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm);
+
+/** No communicator is left. */
+void coll_strag_setup_close(void);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "steps.h"
+
+#include "compat/failures.h"
+#include "user/log.h"
+#include "wire/device_buffer.h"
+
+#include "base/text.h"
+
+#include <limits.h>
+
+bool coll_strag_setup_may_continue(struct setup *setup, int code)
+{
+    if (setup->code == OMPI_SUCCESS || code != OMPI_SUCCESS)
+        setup->code = code;
+    return setup->code == OMPI_SUCCESS || setup->code == OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+/* ---- What messages go over ---- */
+
+/* A number that no other communicator of the ranks in this one has. */
+static uint64_t make_id(void)
+{
+    static uint32_t made;
+    const opal_process_name_t own = OPAL_PROC_MY_NAME;
+    const uint32_t numbers[] = {own.jobid, own.vpid,
+                                __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED)};
+    const uint64_t id = strag_hash(STRAG_HASH_START, numbers, sizeof numbers);
+    return id ? id : 1;
+}
+
+static bool device_over_ucp(void)
+{
+    return coll_strag_device_open() && coll_strag_ucp_takes_device();
+}
+
+/* On hosts with several ranks. */
+static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *setup)
+{
+    const struct strag_topology *topology = setup->module->topology;
+    const bool several = topology && topology->hosts < ompi_comm_size(setup->comm);
+    return several ? coll_strag_settings.shared_memory : COLL_STRAG_SHARED_NEVER;
+}
+
+void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts)
+{
+    hosts->transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
+    if (hosts->transport == COLL_STRAG_UCP && coll_strag_repairs()) {
+        coll_strag_log(setup->comm, "not over UCX, which is not told of revoked communicators and "
+                                    "dead ranks (mpirun --with-ft): over the PML");
+        hosts->transport = COLL_STRAG_PML;
+    }
+    hosts->shared_memory = shared_memory_wanted(setup);
+    hosts->unless_ucp = hosts->shared_memory == COLL_STRAG_SHARED_AUTO;
+    hosts->id = make_id();
+}
+
+/* ---- The end ---- */
+
+void coll_strag_setup_find_shortest(struct coll_strag_module *module)
+{
+    const struct coll_strag_decision *decision = &module->decision;
+    size_t shortest = coll_strag_table_shortest(&decision->table);
+    const size_t given = coll_strag_given_shortest(module->given);
+    if (given < shortest)
+        shortest = given;
+    if (decision->watching != COLL_STRAG_WATCH_NOT && decision->watch_from < shortest)
+        shortest = decision->watch_from;
+    module->delegate_below = decision->pinned == COLL_STRAG_AUTO ? shortest : 0;
+    module->delegate_limit = ULLONG_MAX;
+}
+
+void coll_strag_setup_give_up(struct coll_strag_module *module, enum coll_strag_reason reason)
+{
+    module->decision.pinned = COLL_STRAG_AUTO;
+    module->decision.reason = reason;
+    module->decision.table = (struct strag_table){.entries = 1};
+    module->decision.watching = COLL_STRAG_WATCH_NOT;
+    module->given = NULL;
+    module->watch_in = 0;
+    coll_strag_watch_free(module->watch);
+    module->watch = NULL;
+    module->pml.meter = NULL;
+    coll_strag_setup_find_shortest(module);
+}
+
+void coll_strag_setup_ask_all_well(struct setup *setup)
+{
+    if (!setup->concludes)
+        return;
+    setup->numbers[0] = setup->code == OMPI_SUCCESS;
+    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+}
+
+void coll_strag_setup_conclude(struct setup *setup)
+{
+    if (!setup->concludes)
+        return;
+    setup->code = OMPI_SUCCESS;
+    if (setup->numbers[0])
+        coll_strag_shared_setup_publish(setup->module->shared_setup);
+    else
+        coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
+}

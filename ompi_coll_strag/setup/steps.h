@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the two ways of setting a communicator up (setup.c) are made of. The setup's own header: no
+ * other file needs it.
+ *
+ * A way is a list of steps. A step does what can be done without others, and at its end may begin
+ * an exchange (run/exchange.h); the next step comes once that is done. What a step begins only
+ * under a condition the next one asks for under the same.
+ *
+ * Errors are recorded in `code` of struct setup. One of a message ends setup on this rank; a rank
+ * that is out of memory goes on, so that no other rank waits for it, until
+ * coll_strag_setup_conclude.
+ */
+#ifndef COLL_STRAG_SETUP_STEPS_H
+#define COLL_STRAG_SETUP_STEPS_H
+
+#include "facts/rank_info.h"
+#include "shared/module.h"
+#include "shared/roll_call.h"
+#include "wire/ucp/ucp.h"
+
+#include "run/exchange.h"
+
+typedef void coll_strag_setup_step(struct setup *setup);
+
+/* What the roll call comes to, as rank 0 sends it to all. */
+struct coll_strag_reply {
+    struct coll_strag_answer answer;
+    struct coll_strag_decision decision; /* if it is derived, and not over UCX; else all 0 */
+    struct coll_strag_entry entries[];   /* [rank] */
+};
+
+/* setup/derive.c's. */
+struct coll_strag_setup_derive {
+    struct coll_strag_shared_setup *origin; /* the module's shared setup has the reference; NULL:
+                                           none, so everybody is asked */
+    int32_t *rank_of;                       /* [rank]: its rank there; owned */
+    struct coll_strag_roll_call roll_call;
+    struct coll_strag_reply *reply; /* behind the struct setup; set when the roll call begins */
+    bool joined;                    /* rank 0 has used the origin, in order to decide */
+};
+
+/* setup/ask.c's. */
+struct coll_strag_setup_ask {
+    struct coll_strag_rank_info own, *info; /* info: [rank], on rank 0; owned; else NULL */
+    struct coll_strag_hosts hosts;
+    void *packed; /* the topology; owned; NULL: there is none, or the shared setup has it */
+};
+
+/* setup/network.c's. */
+struct coll_strag_setup_network {
+    bool connects;
+    struct coll_strag_ucp_joining ucp;
+};
+
+/* setup/memory.c's. */
+struct coll_strag_setup_memory {
+    bool joins;
+    struct strag_shm *shm;        /* owned until it is the module's */
+    struct strag_shm_info *infos; /* [rank]; behind the struct setup */
+};
+
+/* On one rank, while it lasts. Made with the communicator, so that no rank can be without it, with
+ * room behind it for what all ranks say: untouched until they do. */
+struct setup {
+    struct coll_strag_module *module;
+    ompi_communicator_t *comm;
+    coll_strag_setup_step *const *next; /* in a list that ends with NULL */
+    int code;       /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
+    bool blocking;  /* a blocking call began it, so all ranks are in one until it is done */
+    bool attached;  /* the communicator has its attribute, and is not being freed */
+    bool concludes; /* there is a conclusion */
+    bool asked_first_call;
+    struct setup *next_running; /* in setup.c's list */
+
+    /* its messages */
+    struct coll_strag_pml_transport pml;
+    struct coll_strag_message under_way[STRAG_EXCHANGE_UNDER_WAY];
+    struct strag_exchange exchange;
+    int32_t numbers[COLL_STRAG_UCP_NUMBERS]; /* to be agreed upon, or rank 0's */
+
+    const struct coll_strag_hosts *hosts; /* what rank 0 wants, once that is known */
+    struct strag_rank_location *ranks;    /* [rank]: where they are; on rank 0; owned */
+    struct strag_topology
+        *unpacked; /* on others: the module's while it is set up; owned; or NULL */
+    void *given;   /* plans from files, as bytes; owned; NULL: there are none */
+
+    struct coll_strag_setup_derive derive;
+    struct coll_strag_setup_ask ask;
+    struct coll_strag_setup_network network;
+    struct coll_strag_setup_memory memory;
+};
+
+/** Record how a step ended. @return whether this rank goes on after a step that ended with `code`
+ */
+bool coll_strag_setup_may_continue(struct setup *setup, int code);
+
+/** Rank 0: what is wanted, once it is known where the ranks are. */
+void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts);
+
+/** Calls that are never strag's are delegated at once from now on. */
+void coll_strag_setup_find_shortest(struct coll_strag_module *module);
+
+/** The previous component runs all calls from now on. The same on all ranks. */
+void coll_strag_setup_give_up(struct coll_strag_module *module, enum coll_strag_reason reason);
+
+/* ---- The roll call, and what follows from an origin ---- */
+
+coll_strag_setup_step coll_strag_setup_call_roll, coll_strag_setup_answer,
+    coll_strag_setup_join_derived, coll_strag_setup_end_derive;
+
+/** The roll call is done. @param[out] here  have all ranks the same strag?
+ * @return whether they have the same origin, too: the rest of the derived way follows. Else
+ *         nothing of it is left. The same on all ranks */
+bool coll_strag_setup_is_derived(struct setup *setup, bool *here);
+
+/* ---- Asking everybody ---- */
+
+coll_strag_setup_step coll_strag_setup_make_room, coll_strag_setup_tell_own,
+    coll_strag_setup_tell_hosts, coll_strag_setup_tell_topology, coll_strag_setup_keep_told,
+    coll_strag_setup_ping, coll_strag_setup_end_ask;
+
+/* ---- The network's transport; setup->hosts says what is wanted ---- */
+
+coll_strag_setup_step coll_strag_setup_open_network, coll_strag_setup_room_for_cards,
+    coll_strag_setup_show_cards, coll_strag_setup_read_cards, coll_strag_setup_end_network;
+
+/* ---- Shared memory ---- */
+
+/* The first time; setup->hosts says whether it is wanted. */
+coll_strag_setup_step coll_strag_setup_make_memory, coll_strag_setup_show_memory,
+    coll_strag_setup_join_memory, coll_strag_setup_end_memory;
+
+/** Ranks hold each other's arenas (strag_shm_hold), as the origin's ranks do: find a place in this
+ * process's. @param[out] info  for the others; its note: this rank cannot */
+void coll_strag_setup_find_place(struct setup *setup, struct strag_shm_info *info);
+
+/** All ranks' are in setup->derive.reply, and setup->hosts says whether memory is wanted. */
+void coll_strag_setup_rejoin_memory(struct setup *setup);
+
+/** Memory is not shared: give this rank's place back, if it has one. */
+void coll_strag_setup_leave_place(struct setup *setup);
+
+/* ---- Rank 0's decision ---- */
+
+/** On rank 0: its decision is the shared setup's, as it is sent. */
+void coll_strag_setup_make_decision(struct setup *setup);
+
+coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision,
+    coll_strag_setup_take_given;
+
+/* ---- The end ---- */
+
+/* Has each rank all that it needs? If so, others may use the shared setup; if not, all give up. An
+ * error of a message stays this rank's own. Nothing is asked unless setup->concludes. */
+coll_strag_setup_step coll_strag_setup_ask_all_well, coll_strag_setup_conclude;
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Do all ranks of a communicator have the same strag? The ranks that have it find out among
+ * themselves: the others know nothing of the question, and call the previous component.
+ */
+#ifndef COLL_STRAG_ROLL_CALL_H
+#define COLL_STRAG_ROLL_CALL_H
+
+#include "facts/decision.h"
+#include "facts/fingerprint.h"
+
+#include "run/exchange.h"
+
+/**
+ * When a communicator is made: look at its rank 0. Nothing is sent.
+ *
+ * @param[out] first  rank 0's fingerprint, whose parameters hold on all ranks
+ * @return false: rank 0 has another strag, or none; there is a warning
+ */
+bool coll_strag_roll_call_first(ompi_communicator_t *comm, struct coll_strag_fingerprint *first);
+
+/* An answer of this rank's, then that of all. */
+struct coll_strag_roll_call {
+    ompi_communicator_t *comm;
+    const struct coll_strag_fingerprint *first;
+    struct coll_strag_answer {
+        struct coll_strag_presence presence;
+        struct coll_strag_offer offer;
+    } answer;
+};
+
+/**
+ * Before anything else is sent: do all ranks have it? Collective among those ranks that have it.
+ * Rank 0, or whoever is highest in the tree, then hears those below it, makes the answer of their
+ * entries, and spreads it (strag_exchange_spread) with whatever else it has to say.
+ *
+ * @param call      this rank's part; it stays where it is until the exchange is done
+ * @param exchange  the roll call is begun in it
+ * @param offer     what this rank has
+ * @param entries   [rank]: this rank's has info, if any; all else is 0
+ */
+void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_exchange *exchange,
+                                ompi_communicator_t *comm,
+                                const struct coll_strag_fingerprint *first,
+                                const struct coll_strag_offer *offer,
+                                struct coll_strag_entry *entries);
+
+/** That is done: add the entries of `count` ranks, this one and those below it, to the answer.
+ * @param entries  from this rank's on */
+void coll_strag_roll_call_add(struct coll_strag_roll_call *call,
+                              const struct coll_strag_entry *entries, int count);
+
+/** The answer is there: its offer is what all ranks have, with rank 0's hosts. Warns if not all
+ * have strag, and if parameters vary. @return whether all have it; the same on all that have */
+bool coll_strag_roll_call_end(const struct coll_strag_roll_call *call);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What communicators of the same ranks, or of some of them, need not find out again: the topology,
+ * what rank 0 decided, the arenas that are open, and this rank's plans. Made by a setup that ended
+ * well on all ranks, and never changed after that, whatever the watch finds out later, but for
+ * plans that are added. It lives as long as its communicator, or one that was derived from it.
+ *
+ * A later communicator looks for one that has all its ranks, its origin. That another rank finds
+ * the same one must be asked, by its number.
+ */
+#ifndef COLL_STRAG_SHARED_SETUP_H
+#define COLL_STRAG_SHARED_SETUP_H
+
+#include "choice/user_plans.h"
+#include "facts/decision.h"
+
+#include "base/compact.h"
+#include "plan/plan_store.h"
+#include "shm/shm.h"
+
+struct coll_strag_shared_setup {
+    uint64_t id; /* the same on all ranks, and random; 0: none is derived from it */
+    int n;
+    bool shared;             /* ranks of a host share memory */
+    bool numbered_as_origin; /* topology and lane_of are the origin's */
+    bool in_order;           /* the others follow rank 0 in the same job; or else: vpids, jobids */
+    struct coll_strag_decision decision;
+    struct coll_strag_given *given;  /* plans from files; owned; NULL: none */
+    struct strag_topology *topology; /* on rank 0; owned, as what follows */
+    void *packed;                    /* on other ranks: the same, as bytes; both NULL: there is
+                                        none, or the ranks are numbered as in the origin */
+    size_t packed_bytes;
+    uint8_t *lane_of;                       /* [rank]: enum coll_strag_lane */
+    struct strag_shm_hold *hold;            /* NULL: nothing is shared, or the origin has it */
+    struct strag_plan_store *plans;         /* a reference: for this decision's state and ports */
+    opal_process_name_t first;              /* rank 0's name, if it has an id */
+    struct strag_compact vpids;             /* [rank] */
+    uint32_t *jobids;                       /* [rank]; NULL: all have the first one's */
+    struct coll_strag_shared_setup *origin; /* that it was derived from: a reference; or NULL */
+
+    /* this file's */
+    int refs;
+    struct coll_strag_shared_setup *next;
+};
+
+/** With one reference, the caller's. All is 0, but for an empty store of plans. @return NULL: out
+ * of memory */
+struct coll_strag_shared_setup *coll_strag_shared_setup_create(void);
+
+struct coll_strag_shared_setup *
+coll_strag_shared_setup_retain(struct coll_strag_shared_setup *shared_setup);
+
+/** The last one frees it. NULL is allowed. */
+void coll_strag_shared_setup_release(struct coll_strag_shared_setup *shared_setup);
+
+/** Before it is published: it has no origin, and nothing from it. */
+void coll_strag_shared_setup_forget_origin(struct coll_strag_shared_setup *shared_setup);
+
+/**
+ * Its topology, for a while.
+ *
+ * @param[out] topology  NULL: there is none
+ * @param[out] unpacked  the caller's to free; NULL where the shared setup has it as it is
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int coll_strag_shared_setup_topology(const struct coll_strag_shared_setup *shared_setup,
+                                     const struct strag_topology **topology,
+                                     struct strag_topology **unpacked);
+
+/** All ranks have it, and all that belongs to it: from now on others may use it, if it has an id.
+ * Once at most. */
+void coll_strag_shared_setup_publish(struct coll_strag_shared_setup *shared_setup);
+
+/**
+ * One that has all ranks of a communicator: the oldest that has them in the same order and no
+ * others; or else the oldest.
+ *
+ * @param[out] rank_of  [ranks of comm]: its rank there
+ * @param[out] same     it has the same ranks in the same order
+ * @return the caller's reference; NULL: none on this rank. Other ranks may have another answer
+ */
+struct coll_strag_shared_setup *coll_strag_shared_setup_find(ompi_communicator_t *comm,
+                                                             int32_t *rank_of, bool *same);
+
+/** Note the names of a communicator's processes, before it is published.
+ * @return false: out of memory */
+bool coll_strag_shared_setup_note_names(struct coll_strag_shared_setup *shared_setup,
+                                        ompi_communicator_t *comm);
+
+/** MPI has ended. */
+void coll_strag_shared_setup_close(void);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that stand still. A call whose vector, operator or kind differs from the other ranks', one
+ * that another rank has failed in, and one that a rank never makes would wait for ever; each ends
+ * with an error, or with a line that names who is missing.
+ *
+ *     each call       says what it is: to this process, and in memory that the host's ranks share
+ *     a tick          (Open MPI's progress, twice a second) has the call moved since the last one?
+ *     stands still    what have the host's ranks said? The ranks' rosters (detect/roster.h) are
+ *                     exchanged between hosts, by small messages (stuck/news.h)
+ *     another vector  the call fails on all ranks that wait in it, and one says why
+ *     a failed rank   the call fails on all ranks that wait in it
+ *     a missing rank  one rank says so after coll_strag_stuck seconds, and at doubling times
+ *
+ * Calls that run pay for a few stores. A rank that is in MPI, in whatever call, answers what others
+ * ask; one that is not, or has been stopped, does not, and that is what is said of it.
+ */
+#ifndef COLL_STRAG_STUCK_H
+#define COLL_STRAG_STUCK_H
+
+#include "mpi/failure.h"
+#include "news.h"
+#include "wire/transport.h"
+
+#include "detect/roster.h"
+#include "shm/entered.h"
+
+/* stuck.c's own: what is examined, and what was found. */
+struct coll_strag_stuck_examined {
+    ompi_communicator_t *comm; /* NULL: calls are not examined */
+    struct coll_strag_stuck *next;
+    int32_t id; /* the same on all ranks: 0, or a persistent request's, from 1 */
+
+    unsigned moves;  /* how often its calls had moved at the last tick, ... */
+    uint64_t number; /* ... and the call's number; 0: there was none */
+    double since;    /* seconds: when it was last seen to move */
+
+    /* what its messages go over; the first two may change until the communicator is set up */
+    struct strag_shm *const *shm;
+    struct coll_strag_transport *const *transport;
+    struct coll_strag_failure *failure; /* this rank's, or another one's that is known */
+
+    struct coll_strag_stuck_news *news; /* NULL: no call has stood still yet, here or elsewhere */
+};
+
+/* Of a communicator, or of a persistent request, which has calls of its own. */
+struct coll_strag_stuck {
+    /* Written by calls, read by progress, perhaps in another thread: atomic. */
+    uint64_t entered; /* calls so far: the number of the last one */
+    uint64_t running; /* the number of the one that runs; 0: none */
+    uint64_t bytes;   /* its vector's, ... */
+    uint64_t what;    /* ... and what else must be the same on all ranks; 0: not known yet */
+
+    /* Likewise, of setup. */
+    bool in_setup;
+    int setup_doom;       /* an MPI error that ends it; MPI_SUCCESS: none */
+    unsigned setup_moves; /* messages that were complete */
+
+    /* The calls' own: what was last found of an algorithm. */
+    const struct strag_algorithm *algorithm;
+    int outcome;
+
+    struct coll_strag_stuck_examined examined;
+};
+
+/* ---- Calls ---- */
+
+/** The program makes a call. @return its number */
+static inline uint64_t coll_strag_stuck_count(struct coll_strag_stuck *stuck)
+{
+    const uint64_t number = stuck->entered + 1;
+    __atomic_store_n(&stuck->entered, number, __ATOMIC_RELAXED);
+    return number;
+}
+
+/** A call begins to run: from here on it may wait. What runs it must be said before it does, but if
+ * it is the one that sets the communicator up. */
+static inline void coll_strag_stuck_begin(struct coll_strag_stuck *stuck, uint64_t number,
+                                          size_t bytes)
+{
+    __atomic_store_n(&stuck->bytes, bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&stuck->running, number, __ATOMIC_RELAXED);
+}
+
+/** What runs it is known. @param shm  NULL if the host's ranks share no memory
+ * @param number, bytes  as above */
+static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct strag_shm *shm,
+                                        uint64_t number, size_t bytes,
+                                        const struct coll_strag_choice *choice, ompi_op_t *op)
+{
+    if (choice->algorithm && choice->algorithm != stuck->algorithm) {
+        stuck->algorithm = choice->algorithm;
+        stuck->outcome = coll_strag_outcome(choice);
+    }
+    const uint64_t what = coll_strag_what(
+        choice->algorithm ? stuck->outcome : COLL_STRAG_OUTCOME_PREVIOUS, choice->blocks, op);
+    __atomic_store_n(&stuck->what, what, __ATOMIC_RELAXED);
+    if (shm)
+        strag_shm_enter_call(shm, number, bytes, what);
+}
+
+/** It has ended. */
+static inline void coll_strag_stuck_end(struct coll_strag_stuck *stuck)
+{
+    __atomic_store_n(&stuck->running, 0, __ATOMIC_RELAXED);
+}
+
+/* ---- Communicators and requests ---- */
+
+/**
+ * Examine calls from now on.
+ *
+ * @param comm            its ranks make the calls
+ * @param shm, transport  what the calls' messages go over; the first may point to NULL
+ * @param failure         this rank's, which others get to know; another one's is recorded there
+ * @param id              the same on all ranks: 0 for the communicator's own calls, from 1 on for a
+ *                        persistent request's
+ */
+void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t *comm,
+                            struct strag_shm *const *shm,
+                            struct coll_strag_transport *const *transport,
+                            struct coll_strag_failure *failure, int32_t id);
+
+/** The call that has just ended on this rank has failed, since ranks called with different vectors:
+ * tell the user, unless another rank of the host has. Its messages may be found out about. */
+void coll_strag_stuck_tell_why(struct coll_strag_stuck *stuck);
+
+/** The communicator begins to be set up. */
+void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck);
+
+/** It goes on with these messages; if it is to end with an error, they will see. */
+void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_transport *messages);
+
+/** It is set up, or was given up. */
+void coll_strag_stuck_end_setup(struct coll_strag_stuck *stuck);
+
+/** What this rank has reported of calls that stood still. */
+struct strag_standstill coll_strag_stuck_standstill(const struct coll_strag_stuck *stuck);
+
+/** Examine none any more. Allowed twice, and without coll_strag_stuck_watch. */
+void coll_strag_stuck_forget(struct coll_strag_stuck *stuck);
+
+/** No communicator is left. */
+void coll_strag_stuck_close(void);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "values.h"
+
+#include "algorithms/table.h"
+#include "base/c_locale.h"
+#include "base/parse.h"
+#include "detect/observe.h"
+#include "machine/state_text.h"
+#include "model/choice.h"
+#include "model/numbers.h"
+
+#include <limits.h>
+#include <string.h>
+
+size_t coll_strag_read_size(const struct coll_strag_source *source, const char *word,
+                            size_t otherwise, size_t low, size_t high, const char *accepted)
+{
+    size_t bytes = 0;
+    if (coll_strag_source_is(source, word))
+        return otherwise;
+    int status = strag_parse_bytes(source->text, &bytes, NULL);
+    if (status == STRAG_OK && bytes >= low && bytes <= high)
+        return bytes;
+    coll_strag_complain(source, status == STRAG_OK ? "out of range" : "not a size", NULL, accepted,
+                        word);
+    return otherwise;
+}
+
+double coll_strag_read_number(const struct coll_strag_source *source, int id)
+{
+    char accepted[64];
+    double value;
+    if (coll_strag_source_is(source, ""))
+        return -1;
+    if (strag_model_number_parse(id, source->text, &value, NULL) == STRAG_OK)
+        return value;
+    const locale_t before = strag_c_locale_enter();
+    snprintf(accepted, sizeof accepted, "numbers from %g to %g", strag_model_numbers[id].least,
+             STRAG_MODEL_NUMBER_MOST);
+    strag_c_locale_leave(before);
+    coll_strag_complain(source, "not a number in this range", NULL, accepted,
+                        "a default for the network");
+    return -1;
+}
+
+int coll_strag_read_window(int window, struct coll_strag_complaints *complaints)
+{
+    char text[16];
+    const struct coll_strag_source source = {"coll_strag_window", text, complaints};
+    if (window >= 0 && window <= STRAG_WINDOW_CALLS)
+        return window;
+    snprintf(text, sizeof text, "%d", window);
+    coll_strag_complain(&source, "out of range", NULL, "0, or 1 to 8 calls", "0");
+    return 0;
+}
+
+int coll_strag_read_stuck(int seconds, struct coll_strag_complaints *complaints)
+{
+    char text[16];
+    const struct coll_strag_source source = {"coll_strag_stuck", text, complaints};
+    if (seconds >= 0)
+        return seconds;
+    snprintf(text, sizeof text, "%d", seconds);
+    coll_strag_complain(&source, "out of range", NULL, "seconds, 0 or more", "30");
+    return 30;
+}
+
+/* ---- Words ---- */
+
+/* @return the text's index in a list that ends with NULL; where it is not in it: `otherwise` */
+static int read_word(const struct coll_strag_source *source, const char *const *words,
+                     const char *accepted, int otherwise)
+{
+    int index = 0;
+    while (words[index] && !coll_strag_source_is(source, words[index]))
+        index++;
+    if (words[index])
+        return index;
+    coll_strag_complain(source, "not a value of this parameter", NULL, accepted, words[otherwise]);
+    return otherwise;
+}
+
+int coll_strag_read_algorithm(const struct coll_strag_source *source)
+{
+    char accepted[STRAG_NAMES_MAX + 32] = "auto, previous, ";
+    const size_t length = strlen(accepted);
+    struct strag_nearest nearest = {NULL, 0};
+    if (coll_strag_source_is(source, "auto"))
+        return COLL_STRAG_AUTO;
+    if (coll_strag_source_is(source, "previous"))
+        return COLL_STRAG_PREVIOUS;
+    for (int a = 0; strag_algorithms[a]; a++)
+        if (coll_strag_source_is(source, strag_algorithms[a]->name))
+            return a;
+    strag_algorithms_offer(&nearest, source->text);
+    strag_nearest_offer(&nearest, source->text, "previous");
+    strag_nearest_offer(&nearest, source->text, "auto");
+    strag_algorithm_names(accepted + length, sizeof accepted - length);
+    coll_strag_complain(source, "no such algorithm", nearest.name, accepted, "auto");
+    return COLL_STRAG_AUTO;
+}
+
+int coll_strag_read_ports(const struct coll_strag_source *source)
+{
+    int ports;
+    if (coll_strag_source_is(source, "auto"))
+        return 0;
+    if (strag_parse_integer(source->text, 1, 2 * STRAG_DIMS_MAX, &ports, NULL) == STRAG_OK)
+        return ports;
+    coll_strag_complain(source, "not a number of links", NULL, "auto, or 1 to 16", "auto");
+    return 0;
+}
+
+int coll_strag_read_transport(const struct coll_strag_source *source)
+{
+    static const char *const words[] = {
+        [COLL_STRAG_PML] = "pml",
+        [COLL_STRAG_UCP] = "ucp",
+        [COLL_STRAG_TRANSPORTS] = "auto",
+        NULL,
+    };
+    if (COLL_STRAG_WITH_UCX || !coll_strag_source_is(source, "ucp"))
+        return read_word(source, words, COLL_STRAG_WITH_UCX ? "auto, pml, ucp" : "auto, pml",
+                         COLL_STRAG_TRANSPORTS);
+    coll_strag_complain(source, "strag was built without UCX", NULL, "auto, pml", "auto");
+    return COLL_STRAG_TRANSPORTS;
+}
+
+int coll_strag_read_device_buffers(const struct coll_strag_source *source)
+{
+    static const char *const words[] = {
+        [COLL_STRAG_IF_ANY] = "auto", [COLL_STRAG_YES] = "yes", [COLL_STRAG_NO] = "no", NULL};
+    return read_word(source, words, "auto, yes, no", COLL_STRAG_IF_ANY);
+}
+
+int coll_strag_read_shared_memory(const struct coll_strag_source *source)
+{
+    static const char *const words[] = {
+        [COLL_STRAG_SHARED_NEVER] = "0",
+        [COLL_STRAG_SHARED_WANTED] = "1",
+        [COLL_STRAG_SHARED_AUTO] = "auto",
+        NULL,
+    };
+    return read_word(source, words, "auto, 0 or 1", COLL_STRAG_SHARED_AUTO);
+}
+
+/* 0 and 1 are what there was before. */
+int coll_strag_read_reproducible(const struct coll_strag_source *source)
+{
+    if (coll_strag_source_is(source, "0"))
+        return STRAG_REPRODUCIBLE_NO;
+    if (coll_strag_source_is(source, "1"))
+        return STRAG_REPRODUCIBLE_RANKS;
+    return read_word(source, strag_reproducible_names, "no (or 0), mapping, ranks (or 1)",
+                     STRAG_REPRODUCIBLE_NO);
+}
+
+bool coll_strag_read_report(const struct coll_strag_source *source, const char **file)
+{
+    static const char *const words[] = {"0", "1", "false", "true", "no", "yes", NULL};
+    *file = strpbrk(source->text, "./") ? source->text : "";
+    return **file ||
+           read_word(source, words, "0, 1, or a file's name with a dot or a slash in it", 0) % 2;
+}
+
+int coll_strag_read_switch(const struct coll_strag_source *source)
+{
+    static const char *const words[] = {"0", "1", "false", "true", "no", "yes", NULL};
+    return read_word(source, words, "0, false or no; 1, true or yes", 0) % 2;
+}
+
+/* ---- Ranks and hosts ---- */
+
+/* Known before MPI_COMM_WORLD is there. */
+static int ranks_of_job(void)
+{
+    const int ranks = ompi_proc_world_size();
+    return ranks > 0 ? ranks : INT_MAX;
+}
+
+static int check(const struct coll_strag_source *source,
+                 int (*check_text)(const char *text, int job, struct strag_error *err),
+                 const char *accepted)
+{
+    struct strag_error err;
+    if (check_text(source->text, ranks_of_job(), &err) == STRAG_OK)
+        return 1;
+    coll_strag_complain(source, err.text, NULL, accepted, "auto");
+    return 0;
+}
+
+int coll_strag_check_straggler(const struct coll_strag_source *source)
+{
+    return check(source, strag_state_check_straggler, strag_straggler_accepted);
+}
+
+int coll_strag_check_slowdown(const struct coll_strag_source *source)
+{
+    return check(source, strag_state_check_slow, strag_slow_accepted);
+}
+
+/* ---- Files ---- */
+
+/* "64K-1M", or "64K-" and all that are longer. */
+static bool parse_range(const char *text, struct coll_strag_file_range *range)
+{
+    char from[32];
+    const char *dash = strchr(text, '-');
+    range->to = SIZE_MAX;
+    if (NULL == dash || dash - text >= (ptrdiff_t)sizeof from)
+        return false;
+    snprintf(from, sizeof from, "%.*s", (int)(dash - text), text);
+    return strag_parse_bytes(from, &range->from, NULL) == STRAG_OK &&
+           (dash[1] == '\0' || strag_parse_bytes(dash + 1, &range->to, NULL) == STRAG_OK) &&
+           range->from <= range->to;
+}
+
+/* What follows the last colon are sizes if it begins with a digit. */
+bool coll_strag_parse_file_range(const char *text, struct coll_strag_file_range *range)
+{
+    const char *colon = strrchr(text, ':');
+    const bool sizes = colon && colon[1] >= '0' && colon[1] <= '9';
+    const size_t length = sizes ? (size_t)(colon - text) : strlen(text);
+    if (length == 0 || length >= sizeof range->file)
+        return false;
+    snprintf(range->file, sizeof range->file, "%.*s", (int)length, text);
+    range->from = 0;
+    range->to = SIZE_MAX;
+    return !sizes || parse_range(colon + 1, range);
+}
+
+int coll_strag_check_plan(const struct coll_strag_source *source)
+{
+    struct coll_strag_file_range range;
+    if (coll_strag_source_is(source, "") || coll_strag_parse_file_range(source->text, &range))
+        return 1;
+    coll_strag_complain(source, "not a file, or sizes that are not FROM-TO", NULL,
+                        "FILE, FILE:FROM-TO or FILE:FROM-, with sizes such as 64K", "none");
+    return 0;
+}
+
+struct strag_layout *coll_strag_read_grid(const struct coll_strag_source *source)
+{
+    static const struct {
+        const char *prefix;
+        enum strag_network network;
+        bool wrap;
+    } kinds[] = {{"torus:", STRAG_NETWORK_TORUS, true},
+                 {"mesh:", STRAG_NETWORK_TORUS, false},
+                 {"hyperx:", STRAG_NETWORK_HYPERX, false},
+                 {"", STRAG_NETWORK_TORUS, true}};
+    struct strag_layout *grid = NULL;
+    struct strag_error err;
+    int kind = 0;
+    if (coll_strag_source_is(source, ""))
+        return NULL;
+    while (strncmp(source->text, kinds[kind].prefix, strlen(kinds[kind].prefix)) != 0)
+        kind++;
+    if (strag_layout_from_dims(source->text + strlen(kinds[kind].prefix), kinds[kind].network,
+                               kinds[kind].wrap, &grid, &err) != STRAG_OK)
+        coll_strag_complain(source, err.text, NULL,
+                            "sizes such as 8x8x4, also mesh:8x8 and hyperx:8x8", "none");
+    return grid;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One receive is posted at a time, from any rank: what comes says for which call it is. It is
+ * posted only while a message of this call is still to come, so that between calls there is none.
+ *
+ * Messages are sent without waiting for the rank they go to, since it may not be there; over TCP
+ * not even connected. At the end of a call it is there, and has received them.
+ *
+ * With the state of run/arrivals.h, two bits for each rank, this is all that a communicator takes,
+ * and only once the mode has begun.
+ */
+#include "last_arrival.h"
+
+#include "compat/tags.h"
+#include "wire/transport.h"
+
+#include "run/kept.h"
+
+#include <stdlib.h>
+
+/* Messages in flight. The rank that decides sends to all, when one rank at most is not in the call:
+ * in its way may be what was sent to that one, which is less than this, and no others, since these
+ * receive. */
+enum { PLACES = 24 };
+
+/* How long to wait, after an error, for what is still in flight. */
+static const double drain_seconds = 1.0;
+
+struct outgoing {
+    ompi_request_t *request; /* NULL: the place is free */
+    struct strag_arrivals_message message;
+};
+
+/* Plans without those who came last. */
+struct kept {
+    struct strag_kept ranks;
+    struct coll_strag_plans plans[STRAG_KEPT];
+};
+
+struct coll_strag_arrivals {
+    ompi_communicator_t *comm;
+    const struct coll_strag_failure *failure;
+    uint64_t calls;
+    struct strag_arrivals *state;
+    struct strag_arrivals_port port;
+    int code; /* the first error of a send in this call */
+
+    ompi_request_t *incoming; /* posted, or NULL */
+    struct strag_arrivals_message message;
+    int next; /* probably free */
+    struct outgoing outgoing[PLACES];
+
+    struct kept *kept; /* NULL: nobody was left out yet */
+};
+
+/* test_footprint counts that in addition to what is in src/. */
+_Static_assert(sizeof(struct coll_strag_arrivals) <= 1024,
+               "the dynamic mode takes more memory than test_footprint thinks");
+
+/* ---- Messages ---- */
+
+/* @return whether all messages are sent; an error is recorded */
+static bool all_sent(struct coll_strag_arrivals *arrivals)
+{
+    bool all = true;
+    for (int place = 0; place < PLACES; place++) {
+        ompi_request_t **request = &arrivals->outgoing[place].request;
+        if (!*request)
+            continue;
+        if (!REQUEST_COMPLETE(*request)) {
+            all = false;
+            continue;
+        }
+        const int code = (*request)->req_status.MPI_ERROR;
+        if (code != MPI_SUCCESS)
+            arrivals->code = code;
+        ompi_request_free(request);
+        *request = NULL;
+    }
+    return all;
+}
+
+/* Nothing has come, or could be sent: Open MPI goes on. */
+static void make_progress(struct coll_strag_arrivals *arrivals)
+{
+    opal_progress();
+    if (arrivals->code == OMPI_SUCCESS)
+        arrivals->code = coll_strag_failed(arrivals->failure);
+}
+
+/* @return NULL: there is none, after an error */
+static struct outgoing *find_place(struct coll_strag_arrivals *arrivals)
+{
+    for (;;) {
+        for (int tried = 0; tried < PLACES; tried++) {
+            struct outgoing *outgoing = &arrivals->outgoing[arrivals->next];
+            arrivals->next = (arrivals->next + 1) % PLACES;
+            if (!outgoing->request)
+                return outgoing;
+        }
+        make_progress(arrivals);
+        all_sent(arrivals);
+        if (arrivals->code != OMPI_SUCCESS) /* they may not be sent any more */
+            return NULL;
+    }
+}
+
+static void send_message(void *context, int to, const struct strag_arrivals_message *message)
+{
+    struct coll_strag_arrivals *arrivals = context;
+    struct outgoing *outgoing = find_place(arrivals);
+    if (NULL == outgoing)
+        return;
+    outgoing->message = *message;
+    const int code = MCA_PML_CALL(isend(&outgoing->message, sizeof outgoing->message, MPI_BYTE, to,
+                                        COLL_STRAG_TAG_ARRIVALS, MCA_PML_BASE_SEND_STANDARD,
+                                        arrivals->comm, &outgoing->request));
+    if (code != OMPI_SUCCESS) {
+        outgoing->request = NULL;
+        arrivals->code = code;
+    }
+}
+
+static int post(struct coll_strag_arrivals *arrivals)
+{
+    if (arrivals->incoming || !strag_arrivals_wants(arrivals->state))
+        return OMPI_SUCCESS;
+    return MCA_PML_CALL(irecv(&arrivals->message, sizeof arrivals->message, MPI_BYTE,
+                              MPI_ANY_SOURCE, COLL_STRAG_TAG_ARRIVALS, arrivals->comm,
+                              &arrivals->incoming));
+}
+
+/* Take what has come, and post the next receive. @param[out] came  whether something has */
+static int receive(struct coll_strag_arrivals *arrivals, bool *came)
+{
+    *came = false;
+    int code = post(arrivals);
+    if (code != OMPI_SUCCESS || !arrivals->incoming || !REQUEST_COMPLETE(arrivals->incoming))
+        return code;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
+    const ompi_status_public_t status = arrivals->incoming->req_status;
+    ompi_request_free(&arrivals->incoming);
+    arrivals->incoming = NULL;
+    *came = true;
+    if (status.MPI_ERROR != MPI_SUCCESS)
+        return status.MPI_ERROR;
+    const struct strag_arrivals_message message = arrivals->message;
+    strag_arrivals_receive(arrivals->state, status.MPI_SOURCE, &message, &arrivals->port);
+    return arrivals->code;
+}
+
+/* After an error: what cannot be stopped is left to the PML. */
+static void stop(struct coll_strag_arrivals *arrivals)
+{
+    const double end = coll_strag_seconds() + drain_seconds;
+    if (arrivals->incoming)
+        ompi_request_cancel(arrivals->incoming);
+    while (arrivals->incoming && !REQUEST_COMPLETE(arrivals->incoming) &&
+           coll_strag_seconds() < end)
+        opal_progress();
+    if (arrivals->incoming && REQUEST_COMPLETE(arrivals->incoming)) {
+        const ompi_status_public_t status = arrivals->incoming->req_status;
+        ompi_request_free(&arrivals->incoming);
+        arrivals->incoming = NULL;
+        if (!status._cancelled && status.MPI_ERROR == MPI_SUCCESS) /* it may be of the next call */
+            strag_arrivals_receive(arrivals->state, status.MPI_SOURCE, &arrivals->message,
+                                   &arrivals->port);
+    }
+    while (!all_sent(arrivals) && coll_strag_seconds() < end)
+        opal_progress();
+}
+
+/* ---- A call ---- */
+
+/* Until the decision, or until all has come and gone. */
+static int wait_for(struct coll_strag_arrivals *arrivals, double wait_limit, bool end)
+{
+    struct strag_arrivals *state = arrivals->state;
+    double since = -1; /* from when on one rank alone is missing */
+    int code = arrivals->code;
+    for (bool came; code == OMPI_SUCCESS;) {
+        const bool sent = all_sent(arrivals); /* or not: a rank may wait for ever for a message */
+        if (end ? sent && !strag_arrivals_wants(state)
+                : strag_arrivals_decision(state) != STRAG_ARRIVALS_UNDECIDED)
+            break;
+        code = receive(arrivals, &came);
+        if (came || code != OMPI_SUCCESS)
+            continue;
+        if (isfinite(wait_limit) && strag_arrivals_waits_for_one(state)) {
+            const double now = coll_strag_seconds();
+            since = since < 0 ? now : since;
+            if (now - since >= wait_limit)
+                strag_arrivals_expire(state, &arrivals->port);
+        }
+        make_progress(arrivals);
+        code = arrivals->code;
+    }
+    return code == OMPI_SUCCESS ? arrivals->code : code;
+}
+
+int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals,
+                              const struct strag_arrivals_roles *roles, double wait_limit,
+                              int *without)
+{
+    arrivals->code = OMPI_SUCCESS;
+    arrivals->calls++;
+    strag_arrivals_begin(arrivals->state, roles, &arrivals->port);
+    const int code = wait_for(arrivals, wait_limit, false);
+    *without = strag_arrivals_decision(arrivals->state);
+    return code;
+}
+
+int coll_strag_arrivals_end(struct coll_strag_arrivals *arrivals, int code)
+{
+    if (code == OMPI_SUCCESS)
+        code = wait_for(arrivals, INFINITY, true);
+    if (code != OMPI_SUCCESS)
+        stop(arrivals);
+    return code;
+}
+
+uint64_t coll_strag_arrivals_calls(const struct coll_strag_arrivals *arrivals)
+{
+    return arrivals->calls;
+}
+
+/* ---- Plans ---- */
+
+static struct kept *keep_plans(void)
+{
+    struct kept *kept = calloc(1, sizeof *kept);
+    if (kept)
+        strag_kept_init(&kept->ranks);
+    return kept;
+}
+
+int coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals, int without,
+                              struct coll_strag_plans **plans)
+{
+    if (NULL == arrivals->kept)
+        arrivals->kept = keep_plans();
+    if (NULL == arrivals->kept)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    bool made;
+    struct kept *kept = arrivals->kept;
+    const int place = strag_kept_find(&kept->ranks, without, arrivals->calls, &made);
+    *plans = place < 0 ? NULL : &kept->plans[place];
+    if (place >= 0 && made)
+        coll_strag_plans_free(*plans, false);
+    return OMPI_SUCCESS;
+}
+
+/* ---- Making one ---- */
+
+void coll_strag_arrivals_free(struct coll_strag_arrivals *arrivals)
+{
+    if (NULL == arrivals)
+        return;
+    for (int k = 0; arrivals->kept && k < STRAG_KEPT; k++)
+        coll_strag_plans_free(&arrivals->kept->plans[k], false);
+    free(arrivals->kept);
+    arrivals->kept = NULL;
+    if (arrivals->incoming || !all_sent(arrivals))
+        return;
+    free(arrivals->state);
+    free(arrivals);
+}
+
+struct coll_strag_arrivals *coll_strag_arrivals_create(ompi_communicator_t *comm,
+                                                       const struct coll_strag_failure *failure)
+{
+    const int n = ompi_comm_size(comm);
+    struct coll_strag_arrivals *arrivals = calloc(1, sizeof *arrivals);
+    if (NULL == arrivals)
+        return NULL;
+    arrivals->comm = comm;
+    arrivals->failure = failure;
+    arrivals->port = (struct strag_arrivals_port){send_message, arrivals};
+    arrivals->state = malloc(strag_arrivals_bytes(n));
+    if (NULL == arrivals->state) {
+        free(arrivals);
+        return NULL;
+    }
+    strag_arrivals_init(arrivals->state, n, ompi_comm_rank(comm));
+    return arrivals;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Watching a communicator's calls for stragglers and slow links; detect/observe.h and
+ * detect/slowdown.h say by what rules.
+ */
+#ifndef COLL_STRAG_WATCH_H
+#define COLL_STRAG_WATCH_H
+
+#include "watch_make.h"
+
+/* Getting ready to watch calls takes two steps on every rank. Between them all agree whether all
+ * have made theirs; if not, they free it. Then rank 0's first policy goes to all, if there is one.
+ */
+
+/** @return NULL: out of memory */
+struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_options *options);
+
+/** The first policy, rank 0's of which is to be broadcast, byte for byte. @return NULL: there is
+ * none; the same on all ranks */
+struct strag_dynamic_policy *coll_strag_watch_policy(struct coll_strag_watch *watch);
+
+/** All have made theirs. @param policy  it was broadcast */
+void coll_strag_watch_start(struct coll_strag_watch *watch, bool policy);
+
+/** NULL is allowed. */
+void coll_strag_watch_free(struct coll_strag_watch *watch);
+
+/** Whose meter notes when messages begin and end. @return NULL: links are not watched */
+const struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch);
+
+/** The selection behind the table in force; the watch's. NULL: not here. `watch` may be NULL. */
+struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch *watch);
+
+/** Is a call of `bytes` bytes to be watched? The same on all ranks. `watch` may be NULL. */
+bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes);
+
+/** Does a call of this size and operation run an experiment's rival? To be asked of blocking calls
+ * that are watched, before they begin; the same on all ranks. `watch` may be NULL.
+ * @param[out] rival  what it runs then */
+bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op,
+                            struct strag_variant *rival);
+
+/** What calls reduce with, as a number that is the same on all ranks. */
+static inline int coll_strag_operation(const ompi_op_t *op)
+{
+    return ompi_op_is_intrinsic((ompi_op_t *)(uintptr_t)op) ? (int)op->op_type : -1;
+}
+
+/* Who is not waited for in a call. */
+struct coll_strag_without {
+    enum strag_dynamic_turn turn;
+    int rank;                                /* -1: all are waited for */
+    const struct strag_algorithm *algorithm; /* what runs without it */
+    int blocks;
+    struct coll_strag_plans *plans; /* for it */
+};
+
+/** Before a call of `bytes` bytes, watched or not, that runs what the table says: if the policy
+ * says so, find out who is there. Collective. `watch` may be NULL. @param[out] without  the same on
+ * all ranks
+ * @return OMPI_SUCCESS, or an error of MPI's */
+int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
+                           struct coll_strag_without *without);
+
+/** After it. @param code  what it ended with; returned, if it is an error */
+int coll_strag_watch_agreed(struct coll_strag_watch *watch,
+                            const struct coll_strag_without *without, int code);
+
+/** Before such a call. */
+void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op);
+
+/** After it, also if it has failed: all ranks must be in step.
+ * @param[out] change  what the caller has to do: drop plans for a straggler, or all plans
+ * @return OMPI_SUCCESS, or an error of the watch's own messages */
+int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
+                         enum strag_change *change);
+
+/** After it, if the communicator has failed: calls are not watched any more. */
+void coll_strag_watch_give_up(struct coll_strag_watch *watch);
+
+/** The model that the last table is from. @return NULL: not here */
+const struct strag_sourced_model *coll_strag_watch_model(const struct coll_strag_watch *watch);
+
+/** No call is pending, and none will be: update the communicator's summary. */
+void coll_strag_watch_refresh(struct coll_strag_watch *watch);
+
+/** The summary of a communicator. @return false: its calls are not watched */
+bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summary);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "watch_make.h"
+
+#include "choice/store.h"
+#include "wire/transport.h"
+
+#include <stdlib.h>
+
+/* To find out who is there: the last one's, a vote, the decision. */
+static const double messages_in_turn = 3;
+
+/* As in struct strag_judge_options. */
+static void make_table(void *context, const struct strag_state_record *state,
+                       const struct strag_sourced_model *model, struct strag_judge_table *made)
+{
+    const struct coll_strag_watch *watch = context;
+    struct coll_strag_table_inputs inputs = watch->options.inputs;
+    struct coll_strag_decision decision = *watch->options.decision;
+    decision.state = *state;
+    if (model)
+        inputs.model = *model;
+    coll_strag_decide(&inputs, &decision, &made->selection);
+    made->table = decision.table;
+}
+
+/* Sizes that the user leaves to the previous component. */
+static size_t least_of_ours(void)
+{
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    return settings->minimum_set ? settings->minimum : 0;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Vectors that may be watched, and are not left to the previous component by the user. */
+static size_t least_of_all(const struct coll_strag_decision *decision)
+{
+    return larger(decision->watch_from, least_of_ours());
+}
+
+/* What the machine is like. A rule of the user's is not tried against others.
+ * @return false: out of memory */
+static bool make_learning(struct coll_strag_watch *watch)
+{
+    const struct coll_strag_watch_options *options = &watch->options;
+    const struct strag_problem problem = {
+        .n = ompi_comm_size(options->comm),
+        .ports = options->decision->ports,
+        .topology = options->inputs.topology,
+    };
+    if (!options->decision->learning)
+        return true;
+    watch->fit = strag_fit_create(&problem, &options->inputs.model);
+    if (!watch->fit || options->decision->line)
+        return NULL != watch->fit;
+    watch->experiments = strag_experiments_create(least_of_all(options->decision),
+                                                  (uint64_t)(1e9 * coll_strag_seconds()));
+    if (watch->experiments)
+        coll_strag_use_findings(&options->inputs, options->decision, watch->experiments);
+    return NULL != watch->experiments;
+}
+
+/* As in struct strag_judge_options. */
+static void make_any(void *context, const struct strag_state_record *state,
+                     const struct strag_sourced_model *model, struct strag_selection **made,
+                     double *price)
+{
+    const struct coll_strag_watch *watch = context;
+    struct coll_strag_table_inputs inputs = watch->options.inputs;
+    if (model)
+        inputs.model = *model;
+    const double latency = coll_strag_select_without(&inputs, watch->options.decision, state, made);
+    *price = messages_in_turn * latency;
+}
+
+/* As in struct strag_judge_options. */
+static const char *host_of(void *context, int rank)
+{
+    const struct coll_strag_watch *watch = context;
+    return coll_strag_host_of(watch->options.comm, rank);
+}
+
+/* As in struct strag_judge_options. */
+static int world_of(void *context, int rank)
+{
+    const struct coll_strag_watch *watch = context;
+    return (int)ompi_group_get_proc_name(watch->options.comm->c_local_group, rank).vpid;
+}
+
+/* If all ranks share one host's processors they come late by parts of a call, since they wait
+ * for a processor, and who goes ahead takes it from them. The cost model knows nothing of that:
+ * there it decides only if the user has configured what messages cost. */
+static bool is_modelled(const struct coll_strag_watch_options *options)
+{
+    const struct coll_strag_table_inputs *inputs = &options->inputs;
+    const enum strag_origin origin = inputs->model.origin[STRAG_MODEL_LOCAL_ALPHA];
+    const bool configured = origin == STRAG_FROM_USER || origin == STRAG_FROM_FILE;
+    const struct strag_oversubscribed *oversubscribed = &inputs->oversubscribed;
+    return !options->alone || configured || !opal_progress_yield_when_idle ||
+           oversubscribed->n <= oversubscribed->processors;
+}
+
+/* Rank 0's part. */
+static bool make_judge(struct coll_strag_watch *watch)
+{
+    const struct coll_strag_watch_options *options = &watch->options;
+    const struct coll_strag_decision *decision = options->decision;
+    const struct strag_judge_table usual = {decision->table, *options->selection};
+    if (!make_learning(watch))
+        return false;
+    const struct strag_judge_options judge = {
+        .n = ompi_comm_size(options->comm),
+        .calls = decision->window,
+        .same_window = decision->same_window || decision->report,
+        .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH &&
+                      decision->dynamic != STRAG_DYNAMIC_ALWAYS && is_modelled(options),
+        .dynamic =
+            watch->may_be_dynamic ? (enum strag_dynamic_use)decision->dynamic : STRAG_DYNAMIC_NEVER,
+        .dynamic_from = least_of_all(decision),
+        .slowdown = watch->links ? watch->links->slowdown : NULL,
+        .fit = watch->fit,
+        .experiments = watch->experiments,
+        .make = make_table,
+        .make_any = make_any,
+        .host = host_of,
+        .world = world_of,
+        .context = watch,
+    };
+    watch->judge = strag_judge_create(&judge, &decision->state, &usual);
+    if (watch->judge)
+        *options->selection = NULL;
+    return NULL != watch->judge;
+}
+
+/* As rank 0's judge orders it. */
+static void start_first_window(struct coll_strag_watch *watch)
+{
+    const struct coll_strag_decision *decision = watch->options.decision;
+    const struct strag_window_order first =
+        strag_judge_first(decision->window, decision->same_window || decision->report);
+    strag_window_start(&watch->window, &first);
+}
+
+bool coll_strag_watch_fill(struct coll_strag_watch *watch)
+{
+    const struct coll_strag_decision *decision = watch->options.decision;
+    ompi_communicator_t *comm = watch->options.comm;
+    watch->from = decision->watch_from;
+    watch->always_look = watch->look = decision->report;
+    watch->summary = strag_watch_summary_none();
+    start_first_window(watch);
+    if (decision->links &&
+        !coll_strag_links_create(comm, watch->options.topology, &decision->state, &watch->links))
+        return false;
+    watch->may_be_dynamic = decision->dynamic != STRAG_DYNAMIC_NEVER &&
+                            ompi_comm_size(comm) >= STRAG_ARRIVALS_RANKS_MIN;
+    if (watch->may_be_dynamic && decision->dynamic == STRAG_DYNAMIC_ALWAYS) {
+        watch->arrivals = coll_strag_arrivals_create(comm, watch->options.failure);
+        if (NULL == watch->arrivals)
+            return false;
+    }
+    watch->notes = coll_strag_notes_create(comm, watch->options.failure);
+    return watch->notes && (ompi_comm_rank(comm) != 0 || make_judge(watch));
+}

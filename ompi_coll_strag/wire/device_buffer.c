@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Buffers in a device's memory.
+ *
+ * Whether a buffer is there is this rank's own affair: what it sends and receives is the same as
+ * from host memory, so that no other rank has to know.
+ *
+ *     no driver can be here             a flag                                       0 ns
+ *     on the stack, heap or static      three comparisons; no device is ever there   a few ns
+ *     no driver is loaded               has a library been loaded since we looked?   about 50 ns
+ *     else                              the plug-in asks the driver
+ *
+ * The result is where the call runs: an input that is elsewhere is copied there, and the call goes
+ * on in place. Delegated calls run on copies in host memory, since the previous component
+ * may not know of devices, and so do those with types whose elements reach into each other.
+ */
+#define _GNU_SOURCE /* dl_iterate_phdr */
+#include "device_buffer.h"
+
+#include "user/log.h"
+#include "wire/ucp/ucp.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What there is of devices in this process. */
+static struct {
+    pthread_mutex_t lock;
+    const struct strag_cuda *cuda; /* NULL: not yet; set once, read without the lock */
+    void *driver, *plugin;
+    bool failed;              /* there is a driver that we cannot use */
+    unsigned long long loads; /* libraries that had ever been loaded when we last looked */
+    uintptr_t heap, stack;    /* where the heap begins, and the main thread's stack ends */
+    uintptr_t data[2];        /* the program's own data */
+} devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- Where no device can be ---- */
+
+/* Numbers of /proc/self/stat; see proc(5). */
+enum { STACK_START = 28, DATA_START = 45, DATA_END = 46, HEAP_START = 47 };
+
+static void find_own_memory(void)
+{
+    char text[2048] = "";
+    FILE *file = fopen("/proc/self/stat", "r");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = '\0';
+    const char *at = strrchr(text, ')'); /* behind the program's name, the second field */
+    for (int field = 3; at && (at = strchr(at, ' ')); field++) {
+        uintptr_t value = strtoull(++at, NULL, 10);
+        if (field == STACK_START)
+            devices.stack = value;
+        else if (field == DATA_START)
+            devices.data[0] = value;
+        else if (field == DATA_END)
+            devices.data[1] = value;
+        else if (field == HEAP_START)
+            devices.heap = value;
+    }
+}
+
+/* The driver puts nothing there. */
+static bool is_own(const void *address)
+{
+    uintptr_t a = (uintptr_t)address;
+    if (a >= devices.data[0] && a < devices.data[1])
+        return true;
+    if (a >= (uintptr_t)__builtin_frame_address(0) && a < devices.stack)
+        return true;
+    return devices.heap && a >= devices.heap && a < (uintptr_t)sbrk(0);
+}
+
+void coll_strag_device_prepare(void)
+{
+    /* A driver has one of these: on a PC or server, under Windows, on Tegra. */
+    static const char *const files[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl",
+                                        "/dev/nvhost-gpu"};
+    struct coll_strag_settings *settings = &coll_strag_settings;
+    bool there = settings->device_buffers == COLL_STRAG_YES;
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        there = there || access(files[f], F_OK) == 0;
+    settings->devices = there && settings->device_buffers != COLL_STRAG_NO;
+    if (settings->devices)
+        find_own_memory();
+}
+
+/* ---- The plug-in ---- */
+
+static int first_library(struct dl_phdr_info *info, size_t size, void *loads)
+{
+    (void)size;
+    *(unsigned long long *)loads = info->dlpi_adds;
+    return 1;
+}
+
+/* It is next to this component. */
+static void *open_plugin(struct strag_error *err)
+{
+    char folder[PATH_MAX], path[PATH_MAX + sizeof STRAG_CUDA_PLUGIN];
+    snprintf(path, sizeof path, "%s%s", coll_strag_folder(folder, sizeof folder),
+             STRAG_CUDA_PLUGIN);
+    void *plugin = folder[0] ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (!folder[0])
+        strag_fail(err, 0, "its folder is not known");
+    else if (!plugin)
+        strag_fail(err, 0, "%s", dlerror());
+    return plugin;
+}
+
+static void use_driver(void)
+{
+    struct strag_error err = {""};
+    strag_cuda_open_fn *open = NULL;
+    devices.plugin = open_plugin(&err);
+    void *symbol = devices.plugin ? dlsym(devices.plugin, "strag_cuda_open") : NULL;
+    memcpy(&open, &symbol, sizeof open);
+    const struct strag_cuda *cuda = open ? open(STRAG_CUDA_VERSION, devices.driver, &err) : NULL;
+    devices.failed = !cuda;
+    if (!cuda)
+        coll_strag_warn(COLL_STRAG_WARN_NO_PLUGIN, STRAG_CUDA_PLUGIN, err.text);
+    __atomic_store_n(&devices.cuda, cuda, __ATOMIC_RELEASE);
+}
+
+/* The plug-in, once a driver is loaded; NULL before that. */
+static const struct strag_cuda *find_cuda(void)
+{
+    unsigned long long loads = 0;
+    const struct strag_cuda *cuda = __atomic_load_n(&devices.cuda, __ATOMIC_ACQUIRE);
+    if (cuda)
+        return cuda;
+    dl_iterate_phdr(first_library, &loads);
+    if (loads == __atomic_load_n(&devices.loads, __ATOMIC_RELAXED))
+        return NULL;
+    pthread_mutex_lock(&devices.lock);
+    if (!devices.cuda && !devices.failed) {
+        devices.driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+        if (devices.driver)
+            use_driver();
+    }
+    pthread_mutex_unlock(&devices.lock);
+    __atomic_store_n(&devices.loads, loads, __ATOMIC_RELAXED);
+    return __atomic_load_n(&devices.cuda, __ATOMIC_ACQUIRE);
+}
+
+bool coll_strag_device_open(void)
+{
+    return coll_strag_settings.devices && find_cuda();
+}
+
+void coll_strag_device_close(void)
+{
+    if (devices.cuda)
+        devices.cuda->close();
+    devices.cuda = NULL;
+    if (devices.plugin)
+        dlclose(devices.plugin);
+    if (devices.driver)
+        dlclose(devices.driver);
+    devices.plugin = devices.driver = NULL;
+    devices.failed = false;
+    devices.loads = 0;
+}
+
+bool coll_strag_device_find(const void *sbuf, const void *rbuf,
+                            struct coll_strag_buffer_locations *locations)
+{
+    const struct strag_cuda *cuda;
+    const void *input = MPI_IN_PLACE == sbuf ? rbuf : sbuf;
+    if (is_own(rbuf) && (input == rbuf || is_own(input)))
+        return false;
+    if (!(cuda = find_cuda()))
+        return false;
+    cuda->locate(rbuf, &locations->output);
+    locations->input = locations->output;
+    if (input != rbuf)
+        cuda->locate(input, &locations->input);
+    return locations->output.memory > STRAG_CUDA_PINNED ||
+           locations->input.memory > STRAG_CUDA_PINNED;
+}
+
+/* ---- Operators and types ---- */
+
+enum family { SIGNED, UNSIGNED, FLOATING, COMPLEX };
+
+/* By bytes: 1, 2, 4, 8, 16. -1: a device has no such type */
+static const int8_t types[][5] = {
+    [SIGNED] = {STRAG_CUDA_INT8, STRAG_CUDA_INT16, STRAG_CUDA_INT32, STRAG_CUDA_INT64, -1},
+    [UNSIGNED] = {STRAG_CUDA_UINT8, STRAG_CUDA_UINT16, STRAG_CUDA_UINT32, STRAG_CUDA_UINT64, -1},
+    [FLOATING] = {-1, STRAG_CUDA_HALF, STRAG_CUDA_FLOAT, STRAG_CUDA_DOUBLE, -1},
+    [COMPLEX] = {-1, -1, STRAG_CUDA_HALF_COMPLEX, STRAG_CUDA_FLOAT_COMPLEX,
+                 STRAG_CUDA_DOUBLE_COMPLEX},
+};
+
+static int sized(enum family family, size_t size)
+{
+    bool power = size > 0 && size <= 16 && (size & (size - 1)) == 0;
+    return power ? types[family][__builtin_ctzl(size)] : -1;
+}
+
+/* The type by Open MPI's name for it as an operator's argument. @return -1: a device has none */
+static int find_type(int base, size_t size)
+{
+    if (base < 0)
+        return -1;
+    if (base <= OMPI_OP_BASE_TYPE_UINT64_T)
+        return sized(base % 2 == OMPI_OP_BASE_TYPE_INT8_T % 2 ? SIGNED : UNSIGNED, size);
+    if (base >= OMPI_OP_BASE_TYPE_INTEGER && base <= OMPI_OP_BASE_TYPE_INTEGER16)
+        return sized(SIGNED, size);
+    switch (base) {
+    case OMPI_OP_BASE_TYPE_LONG:
+        return sized(SIGNED, size);
+    case OMPI_OP_BASE_TYPE_UNSIGNED_LONG:
+    case OMPI_OP_BASE_TYPE_LOGICAL:
+    case OMPI_OP_BASE_TYPE_BOOL:
+    case OMPI_OP_BASE_TYPE_BYTE:
+        return sized(UNSIGNED, size);
+    case OMPI_OP_BASE_TYPE_FLOAT:
+    case OMPI_OP_BASE_TYPE_DOUBLE:
+    case OMPI_OP_BASE_TYPE_REAL:
+    case OMPI_OP_BASE_TYPE_REAL2:
+    case OMPI_OP_BASE_TYPE_REAL4:
+    case OMPI_OP_BASE_TYPE_REAL8:
+    case OMPI_OP_BASE_TYPE_DOUBLE_PRECISION:
+        return sized(FLOATING, size);
+    case OMPI_OP_BASE_TYPE_C_FLOAT_COMPLEX:
+    case OMPI_OP_BASE_TYPE_C_DOUBLE_COMPLEX:
+        return sized(COMPLEX, size);
+#ifdef COLL_STRAG_SHORT_FLOAT
+    case OMPI_OP_BASE_TYPE_SHORT_FLOAT:
+        return sized(FLOATING, size);
+    case OMPI_OP_BASE_TYPE_C_SHORT_FLOAT_COMPLEX:
+        return sized(COMPLEX, size);
+#endif
+    case OMPI_OP_BASE_TYPE_2REAL:
+        return STRAG_CUDA_FLOAT_FLOAT;
+    case OMPI_OP_BASE_TYPE_2DOUBLE_PRECISION:
+        return STRAG_CUDA_DOUBLE_DOUBLE;
+    case OMPI_OP_BASE_TYPE_2INTEGER:
+    case OMPI_OP_BASE_TYPE_2INT:
+        return STRAG_CUDA_INT_INT;
+    case OMPI_OP_BASE_TYPE_FLOAT_INT:
+        return STRAG_CUDA_FLOAT_INT;
+    case OMPI_OP_BASE_TYPE_DOUBLE_INT:
+        return STRAG_CUDA_DOUBLE_INT;
+    case OMPI_OP_BASE_TYPE_LONG_INT:
+        return STRAG_CUDA_LONG_INT;
+    case OMPI_OP_BASE_TYPE_SHORT_INT:
+        return STRAG_CUDA_SHORT_INT;
+    default:
+        return -1;
+    }
+}
+
+bool coll_strag_device_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op *kind,
+                            enum strag_cuda_type *type)
+{
+    static const int8_t kinds[OMPI_OP_NUM_OF_TYPES] = {
+        [OMPI_OP_MAX] = 1 + STRAG_CUDA_MAX,       [OMPI_OP_MIN] = 1 + STRAG_CUDA_MIN,
+        [OMPI_OP_SUM] = 1 + STRAG_CUDA_SUM,       [OMPI_OP_PROD] = 1 + STRAG_CUDA_PROD,
+        [OMPI_OP_LAND] = 1 + STRAG_CUDA_LAND,     [OMPI_OP_LOR] = 1 + STRAG_CUDA_LOR,
+        [OMPI_OP_LXOR] = 1 + STRAG_CUDA_LXOR,     [OMPI_OP_BAND] = 1 + STRAG_CUDA_BAND,
+        [OMPI_OP_BOR] = 1 + STRAG_CUDA_BOR,       [OMPI_OP_BXOR] = 1 + STRAG_CUDA_BXOR,
+        [OMPI_OP_MAXLOC] = 1 + STRAG_CUDA_MAXLOC, [OMPI_OP_MINLOC] = 1 + STRAG_CUDA_MINLOC,
+    };
+    ptrdiff_t lb, extent;
+    size_t size;
+    if (!ompi_op_is_intrinsic(op) || !ompi_datatype_is_predefined(dtype) ||
+        op->op_type >= OMPI_OP_NUM_OF_TYPES || kinds[op->op_type] == 0)
+        return false;
+    ompi_datatype_type_size(dtype, &size);
+    ompi_datatype_get_extent(dtype, &lb, &extent);
+    int base = ompi_op_ddt_map[dtype->id], found = find_type(base, size);
+    /* Open MPI 4.1.4 compares these as signed numbers; all ranks must do it in the same way. */
+    if (base == OMPI_OP_BASE_TYPE_UNSIGNED_LONG &&
+        (op->op_type == OMPI_OP_MAX || op->op_type == OMPI_OP_MIN))
+        return false;
+    if (found < 0 || lb != 0 || (size_t)extent != strag_cuda_size((enum strag_cuda_type)found))
+        return false;
+    *kind = (enum strag_cuda_op)(kinds[op->op_type] - 1);
+    *type = (enum strag_cuda_type)found;
+    return true;
+}
+
+/* ---- A call that strag runs ---- */
+
+bool coll_strag_device_suits(ompi_datatype_t *dtype)
+{
+    ptrdiff_t lb, extent, true_extent;
+    return ompi_datatype_get_extent(dtype, &lb, &extent) == OMPI_SUCCESS &&
+           ompi_datatype_get_true_extent(dtype, &lb, &true_extent) == OMPI_SUCCESS &&
+           true_extent <= extent;
+}
+
+/* What sends messages by way of the host's memory, and what would not. */
+static const char *why_staged(const struct coll_strag_transport *transport)
+{
+    if (transport->kind != COLL_STRAG_UCP)
+        return "Open MPI's point-to-point layer and the memory that a host's ranks share take host "
+               "memory only; coll_strag_transport=ucp takes them from the device where UCX has "
+               "CUDA support (Debian's package libucx0 has not; cuda/build-ucx.sh in strag's "
+               "sources builds one that has)";
+    if (!coll_strag_ucp_takes_device())
+        return "this UCX has no CUDA support. Debian's package libucx0 is built without it; "
+               "cuda/build-ucx.sh in strag's sources builds one with it";
+    return "coll_strag_shared_memory=1 lets those within a host go through memory that its ranks "
+           "share; auto leaves them to UCX, which takes them from the device";
+}
+
+/* Say once what would be faster, and what it takes. */
+static void warn(const struct coll_strag_transport *transport, bool staged,
+                 const struct strag_error *no_kernels)
+{
+    if (staged)
+        coll_strag_warn(COLL_STRAG_WARN_STAGED, "messages go through pinned host memory",
+                        why_staged(transport));
+    if (no_kernels->text[0])
+        coll_strag_warn(COLL_STRAG_WARN_NO_KERNELS, "reductions are done on the host",
+                        no_kernels->text);
+}
+
+/* The device's memory that the call runs on: the result's; or the input's, for a copy. */
+static struct strag_cuda_device *find_device(const struct coll_strag_buffer_locations *locations)
+{
+    struct strag_error err = {""};
+    const struct strag_cuda_location *place =
+        locations->output.memory > STRAG_CUDA_PINNED ? &locations->output : &locations->input;
+    struct strag_cuda_device *device = devices.cuda->device(place, &err);
+    if (!device)
+        coll_strag_log(NULL, "device %d: %s", place->ordinal, err.text);
+    /* cppcheck-suppress returnDanglingLifetime ; it has nothing to do with err */
+    return device;
+}
+
+static bool same_device(const struct coll_strag_buffer_locations *locations,
+                        struct strag_cuda_device *device)
+{
+    return locations->input.memory > STRAG_CUDA_PINNED &&
+           devices.cuda->device(&locations->input, &(struct strag_error){""}) == device;
+}
+
+/* Chunks before what takes host memory only. @return whether messages need any */
+static bool set_transports(const struct coll_strag_transport *transport, bool direct,
+                           struct strag_staging *staging, struct strag_call *call)
+{
+    const struct strag_transport *takes = direct ? &transport->super : NULL;
+    bool staged = call->transport != takes;
+    if (staged)
+        call->transport = strag_staging_transport(staging, call->transport);
+    for (int l = 0; l < STRAG_LANES; l++) {
+        struct strag_lane *lane = &call->lanes[l];
+        if (!lane->transport || lane->transport == takes)
+            continue;
+        lane->transport = strag_staging_transport(staging, lane->transport);
+        staged = true;
+    }
+    return staged;
+}
+
+/* Where is what messages are sent from and received into? */
+static enum coll_strag_buffers find_buffers(const struct coll_strag_buffer_locations *locations,
+                                            bool reduces, const struct strag_call *call)
+{
+    bool input = call->input == call->output || locations->input.memory == STRAG_CUDA_DEVICE;
+    return reduces && input && locations->output.memory == STRAG_CUDA_DEVICE ? COLL_STRAG_DEVICE
+                                                                             : COLL_STRAG_ANYWHERE;
+}
+
+/* The vector is on the device: what the engine runs it with. What is sent must not depend on that:
+ * elements that are not sent as they lie in memory are packed, and that is done in the host's. */
+static void run_on_device(struct coll_strag_transport *transport,
+                          const struct coll_strag_reducer *reducer, enum coll_strag_buffers buffers,
+                          struct strag_staging *staging, struct strag_call *call,
+                          const struct strag_error *no_kernels)
+{
+    bool contiguous = ompi_datatype_is_contiguous_memory_layout(reducer->dtype, 2);
+    bool direct = transport->kind == COLL_STRAG_UCP && contiguous && coll_strag_ucp_takes_device();
+    bool staged = set_transports(transport, direct, staging, call);
+    call->reducer = strag_staging_reducer(staging);
+    if (direct)
+        transport->buffers = buffers;
+    warn(transport, staged && contiguous, no_kernels);
+}
+
+int coll_strag_device_begin(struct coll_strag_transport *transport,
+                            const struct coll_strag_buffer_locations *locations,
+                            const struct coll_strag_reducer *reducer, size_t size,
+                            struct strag_call *call, struct strag_staging **staging)
+{
+    struct strag_error no_kernels = {""};
+    bool on_device = locations->output.memory > STRAG_CUDA_PINNED;
+    struct strag_staging_options options = {
+        .cuda = devices.cuda,
+        .device = find_device(locations),
+        .span = {reducer->extent, reducer->true_lb, reducer->true_extent,
+                 size != (size_t)reducer->extent},
+        .host = call->reducer,
+    };
+    *staging = NULL;
+    if (!options.device)
+        return STRAG_ERR_REDUCE;
+    options.on_device =
+        coll_strag_device_kind(reducer->op, reducer->dtype, &options.op, &options.type) &&
+        options.cuda->reduces(options.device, options.op, options.type, &no_kernels);
+    *staging = strag_staging_create(&options);
+    if (!*staging)
+        return STRAG_ERR_MEMORY;
+    if (call->input != call->output &&
+        !(on_device && options.on_device && same_device(locations, options.device))) {
+        int status = strag_staging_copy(*staging, call->output, call->input, call->count);
+        call->input = call->output;
+        if (status != STRAG_OK)
+            return status;
+    }
+    if (on_device)
+        run_on_device(transport, reducer, find_buffers(locations, options.on_device, call),
+                      *staging, call, &no_kernels);
+    return STRAG_OK;
+}
+
+/* ---- A call that others run ---- */
+
+static int copy(const struct coll_strag_buffer_locations *locations, void *out, const void *in,
+                size_t bytes)
+{
+    uint64_t ticket;
+    struct strag_cuda_device *device = find_device(locations);
+    if (!device)
+        return OMPI_ERROR;
+    int status = devices.cuda->copy(device, STRAG_CUDA_WITHIN, out, in, bytes, &ticket);
+    if (status == STRAG_OK)
+        status = devices.cuda->wait(device, ticket);
+    return status == STRAG_OK ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+/* A copy of a buffer that is on a device, gaps and all. @param[in,out] buffer  becomes the copy */
+static int take_copy(struct coll_strag_copies *copies, int which,
+                     const struct coll_strag_buffer_locations *locations, const void **buffer)
+{
+    const char *first = (const char *)*buffer + copies->true_lb;
+    if (copies->bytes == 0)
+        return OMPI_SUCCESS;
+    copies->memory[which] = malloc(copies->bytes);
+    if (!copies->memory[which])
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    *buffer = (char *)copies->memory[which] - copies->true_lb;
+    return copy(locations, copies->memory[which], first, copies->bytes);
+}
+
+int coll_strag_copies_make(struct coll_strag_copies *copies,
+                           const struct coll_strag_buffer_locations *locations, const void *sbuf,
+                           void *rbuf, size_t count, ompi_datatype_t *dtype)
+{
+    ptrdiff_t lb, extent, true_extent;
+    ompi_datatype_get_extent(dtype, &lb, &extent);
+    *copies = (struct coll_strag_copies){.sbuf = sbuf, .rbuf = rbuf, .user_rbuf = rbuf};
+    ompi_datatype_get_true_extent(dtype, &copies->true_lb, &true_extent);
+    if (extent < 0 && count > 1) { /* the elements go downwards */
+        copies->true_lb += (ptrdiff_t)(count - 1) * extent;
+        extent = -extent;
+    }
+    if (count > 0 && true_extent > 0)
+        copies->bytes = (count - 1) * (size_t)extent + (size_t)true_extent;
+    int code = OMPI_SUCCESS;
+    if (locations->output.memory > STRAG_CUDA_PINNED) {
+        const void *copy_of = rbuf;
+        code = take_copy(copies, 1, locations, &copy_of);
+        copies->rbuf = (void *)(uintptr_t)copy_of;
+    }
+    if (code == OMPI_SUCCESS && MPI_IN_PLACE != sbuf && locations->input.memory > STRAG_CUDA_PINNED)
+        code = take_copy(copies, 0, locations, &copies->sbuf);
+    if (code != OMPI_SUCCESS) {
+        free(copies->memory[0]);
+        free(copies->memory[1]);
+    }
+    return code;
+}
+
+int coll_strag_copies_again(const struct coll_strag_copies *copies,
+                            const struct coll_strag_buffer_locations *locations, const void *input)
+{
+    int code = OMPI_SUCCESS;
+    if (copies->memory[1])
+        code = copy(locations, copies->memory[1], (char *)copies->user_rbuf + copies->true_lb,
+                    copies->bytes);
+    if (code == OMPI_SUCCESS && copies->memory[0])
+        code = copy(locations, copies->memory[0], (const char *)input + copies->true_lb,
+                    copies->bytes);
+    return code;
+}
+
+int coll_strag_copies_back(const struct coll_strag_copies *copies,
+                           const struct coll_strag_buffer_locations *locations, int code)
+{
+    if (code == OMPI_SUCCESS && copies->memory[1])
+        code = copy(locations, (char *)copies->user_rbuf + copies->true_lb, copies->memory[1],
+                    copies->bytes);
+    return code;
+}
+
+void coll_strag_copies_free(struct coll_strag_copies *copies)
+{
+    free(copies->memory[0]);
+    free(copies->memory[1]);
+}
+
+int coll_strag_copies_end(struct coll_strag_copies *copies,
+                          const struct coll_strag_buffer_locations *locations, int code)
+{
+    code = coll_strag_copies_back(copies, locations, code);
+    coll_strag_copies_free(copies);
+    return code;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transport_shm.h"
+
+#include "compat/failures.h"
+#include "transport.h"
+#include "user/settings.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* ---- What the transport needs of Open MPI ---- */
+
+static int pack(const void *type, void *packed, const void *elements, size_t count)
+{
+    bool done = coll_strag_pack((ompi_datatype_t *)(uintptr_t)type, elements, count, packed);
+    return done ? STRAG_OK : STRAG_ERR_TRANSPORT;
+}
+
+static int unpack(const void *type, void *elements, const void *packed, size_t count)
+{
+    bool done = coll_strag_unpack((ompi_datatype_t *)(uintptr_t)type, elements, count, packed);
+    return done ? STRAG_OK : STRAG_ERR_TRANSPORT;
+}
+
+static void progress(void)
+{
+    opal_progress();
+}
+
+struct strag_transport *coll_strag_shared_memory_begin(struct strag_shm *shm,
+                                                       const struct coll_strag_reducer *reducer,
+                                                       size_t size)
+{
+    bool contiguous = reducer->true_lb == 0 && reducer->extent == (ptrdiff_t)size &&
+                      reducer->true_extent == reducer->extent &&
+                      ompi_datatype_is_contiguous_memory_layout(reducer->dtype, 2);
+    return strag_shm_begin(shm, reducer->dtype, size, contiguous,
+                           contiguous && size <= COLL_STRAG_REDUCE_PIECE);
+}
+
+/* ---- The process ---- */
+
+static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct strag_shm_process *process; /* NULL: not yet */
+static bool settles;                      /* progress does what settle says */
+
+/* @return NULL: out of memory */
+static struct strag_shm_process *find_process(void)
+{
+    pthread_mutex_lock(&process_lock);
+    if (!process)
+        process = strag_shm_process_create((int)opal_process_info.num_local_peers + 1,
+                                           coll_strag_settings.shared_memory_size);
+    pthread_mutex_unlock(&process_lock);
+    return process;
+}
+
+/* What a communicator leaves behind until the other ranks have left it, too. */
+static int settle(void)
+{
+    if (strag_shm_process_is_settled(process))
+        return 0;
+    strag_shm_process_settle(process);
+    return strag_shm_process_is_settled(process);
+}
+
+void coll_strag_shared_memory_free(struct strag_shm *shm)
+{
+    if (!shm)
+        return;
+    strag_shm_free(shm);
+    pthread_mutex_lock(&process_lock);
+    if (!settles &&
+        !strag_shm_process_is_settled(process)) /* to the end: this may be called by it */
+        settles = opal_progress_register_lp(settle) == OPAL_SUCCESS;
+    pthread_mutex_unlock(&process_lock);
+}
+
+void coll_strag_shared_memory_close(void)
+{
+    if (settles)
+        opal_progress_unregister(settle);
+    settles = false;
+    strag_shm_process_free(process);
+    process = NULL;
+}
+
+struct strag_shm *coll_strag_shared_memory_create(ompi_communicator_t *comm, const uint8_t *lane_of,
+                                                  uint8_t lane)
+{
+    const struct strag_shm_host host = {
+        .pack = pack,
+        .unpack = unpack,
+        .progress = progress,
+        .failed = coll_strag_failure_flag(comm),
+        .yields = opal_progress_yield_when_idle,
+        .threads = opal_using_threads(),
+    };
+    struct strag_shm_process *own = find_process();
+    return lane_of && own ? strag_shm_create(own, &host, ompi_comm_size(comm), ompi_comm_rank(comm),
+                                             lane_of, lane)
+                          : NULL;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sharing memory among the ranks of a host: what shm/shm.h needs of Open MPI. */
+#ifndef COLL_STRAG_SHARED_MEMORY_H
+#define COLL_STRAG_SHARED_MEMORY_H
+
+#include "mpi/reducer.h"
+
+#include "shm/shm.h"
+
+/** A communicator's part in what the process shares; setup/memory.c does the rest.
+ * @param lane_of  [rank]; ranks with `lane` are on this host; NULL: this rank is out of memory
+ * @return to be freed with coll_strag_shared_memory_free; NULL: out of memory */
+struct strag_shm *coll_strag_shared_memory_create(ompi_communicator_t *comm, const uint8_t *lane_of,
+                                                  uint8_t lane);
+
+/** Get ready for a call. @param size  bytes of data in an element
+ * @return NULL: its messages are too short for such an element */
+struct strag_transport *coll_strag_shared_memory_begin(struct strag_shm *shm,
+                                                       const struct coll_strag_reducer *reducer,
+                                                       size_t size);
+
+/** NULL is allowed. */
+void coll_strag_shared_memory_free(struct strag_shm *shm);
+
+/** No communicator is left. */
+void coll_strag_shared_memory_close(void);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Endpoints to all other ranks are made when they are first needed. Two are made here, since with
+ * an unlucky choice of UCX_TLS none could be made.
+ *
+ * Messages must not be taken for those of other communicators. A receiver knows its communicator by
+ * a number that it chose itself, and the sender puts that number into the tag: so nothing has to be
+ * agreed on, and nothing is known of Open MPI's own numbers, which differ between its versions.
+ */
+#include "internal.h"
+
+#include "user/log.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a rank sends to all others; if they need it, its address follows, padded. */
+struct card {
+    int32_t id;
+    int32_t pid;
+    uint64_t start_time;
+};
+
+static opal_process_name_t name_of(const struct coll_strag_ucp_joining *joining, int rank)
+{
+    return ompi_comm_peer_lookup(joining->comm, rank)->super.proc_name;
+}
+
+static bool is_local(const struct coll_strag_ucp_joining *joining, int rank)
+{
+    return OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(joining->comm, rank)->super.proc_flags);
+}
+
+/* In the first number: above all ranks if it is able. */
+static int32_t encode(const struct coll_strag_ucp_joining *joining, bool able)
+{
+    return able ? INT32_MAX : joining->rank;
+}
+
+bool coll_strag_ucp_agreed(const struct coll_strag_ucp_joining *joining, const int32_t *numbers)
+{
+    char who[sizeof joining->reason], host[72] = "?";
+    if (numbers[0] == joining->rank) {
+        (void)gethostname(host, sizeof host - 1);
+        snprintf(who, sizeof who, "rank %d of %s, on %s", joining->rank, joining->comm->c_name,
+                 host);
+        coll_strag_warn(COLL_STRAG_WARN_NO_UCP, who, joining->reason);
+    }
+    return numbers[0] == INT32_MAX;
+}
+
+/* ---- What they need to know of each other ---- */
+
+/* Is there a rank of which the address is not known yet? */
+static bool knows_all(const struct coll_strag_ucp_joining *joining)
+{
+    bool all = true;
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    for (int rank = 0; rank < joining->n && all; rank++)
+        all = rank == joining->rank || coll_strag_ucp_find(name_of(joining, rank));
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
+    return all;
+}
+
+static struct card *card_of(const struct coll_strag_ucp_joining *joining, int rank)
+{
+    return (struct card *)(void *)(joining->cards + (size_t)rank * joining->stride);
+}
+
+void coll_strag_ucp_begin(struct coll_strag_ucp_joining *joining, ompi_communicator_t *comm,
+                          bool able, int32_t numbers[COLL_STRAG_UCP_NUMBERS])
+{
+    const char *why = "out of memory";
+    *joining = (struct coll_strag_ucp_joining){
+        .comm = comm, .n = ompi_comm_size(comm), .rank = ompi_comm_rank(comm)};
+    const bool open = able && coll_strag_ucp_open(&why);
+    snprintf(joining->reason, sizeof joining->reason, "%s", why);
+    numbers[0] = encode(joining, open);
+    numbers[1] = open ? -(int32_t)coll_strag_ucp.address_bytes : 0; /* the longest is wanted */
+    numbers[2] = open && knows_all(joining);
+}
+
+/* Addresses are needed where not all know all others. */
+void coll_strag_ucp_make_room(struct coll_strag_ucp_joining *joining, int32_t *numbers)
+{
+    const size_t n = (size_t)joining->n, align = sizeof(uint64_t);
+    const size_t longest = numbers[2] ? 0 : (size_t)-numbers[1];
+    joining->stride = sizeof(struct card) + (longest + align - 1) / align * align;
+    joining->cards = calloc(n, joining->stride);
+    joining->peers = calloc(n, sizeof *joining->peers);
+    joining->ids = calloc(n, sizeof *joining->ids);
+    joining->transport = calloc(1, sizeof *joining->transport);
+    snprintf(joining->reason, sizeof joining->reason, "out of memory");
+    numbers[0] =
+        encode(joining, joining->cards && joining->peers && joining->ids && joining->transport);
+}
+
+void *coll_strag_ucp_write_card(struct coll_strag_ucp_joining *joining, size_t *bytes)
+{
+    const struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
+    struct card *card = card_of(joining, joining->rank);
+    *card = (struct card){
+        .id = coll_strag_ucp_number(),
+        .pid = (int32_t)getpid(),
+        .start_time = ucp->start_time,
+    };
+    if (joining->stride > sizeof *card)
+        memcpy(card + 1, ucp->address, ucp->address_bytes);
+    *bytes = joining->stride;
+    return joining->cards;
+}
+
+/* ---- What follows from it ---- */
+
+/* A process of this host can be watched if it is seen from here: it may have a name space of its
+ * own for numbers of processes. */
+static struct coll_strag_ucp_peer *add_peer(const struct coll_strag_ucp_joining *joining, int rank)
+{
+    const struct card *card = card_of(joining, rank);
+    struct coll_strag_ucp_peer *peer = coll_strag_ucp_find(name_of(joining, rank));
+    if (peer)
+        return peer;
+    peer = coll_strag_ucp_add(name_of(joining, rank), card + 1, joining->stride - sizeof *card);
+    if (NULL == peer)
+        return NULL;
+    peer->local = is_local(joining, rank);
+    peer->pid = card->pid;
+    peer->start_time = peer->local && coll_strag_ucp_start_time(card->pid) == card->start_time
+                           ? card->start_time
+                           : 0;
+    return peer;
+}
+
+/* The first rank after this one, cyclically, that is on this host, or is not. @return -1: none */
+static int next_rank(const struct coll_strag_ucp_joining *joining, bool local)
+{
+    for (int step = 1; step < joining->n; step++) {
+        int rank = (joining->rank + step) % joining->n;
+        if (is_local(joining, rank) == local)
+            return rank;
+    }
+    return -1;
+}
+
+static bool try_to_reach(struct coll_strag_ucp_joining *joining, int rank)
+{
+    if (rank < 0)
+        return true;
+    ucs_status_t status = coll_strag_ucp_reach(coll_strag_ucp.all[joining->peers[rank]]);
+    if (status != UCS_OK)
+        snprintf(joining->reason, sizeof joining->reason, "rank %d is out of UCX's reach: %s", rank,
+                 coll_strag_ucp.library.ucs_status_string(status));
+    return status == UCS_OK;
+}
+
+/* @return of the rank's process; -1: out of memory */
+static int32_t find_number(const struct coll_strag_ucp_joining *joining, int rank)
+{
+    if (rank == joining->rank)
+        return coll_strag_ucp_own();
+    const struct coll_strag_ucp_peer *peer = add_peer(joining, rank);
+    return peer ? peer->number : -1;
+}
+
+static bool read_cards(struct coll_strag_ucp_joining *joining)
+{
+    bool able = true;
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    for (int rank = 0; rank < joining->n && able; rank++) {
+        joining->ids[rank] = card_of(joining, rank)->id;
+        joining->peers[rank] = find_number(joining, rank);
+        able = joining->peers[rank] >= 0;
+    }
+    able = able && strag_compact_make(joining->peers, joining->n, &joining->kept_peers) &&
+           strag_compact_make(joining->ids, joining->n, &joining->kept_ids);
+    able = able && try_to_reach(joining, next_rank(joining, true)) &&
+           try_to_reach(joining, next_rank(joining, false));
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
+    return able;
+}
+
+void coll_strag_ucp_read_cards(struct coll_strag_ucp_joining *joining, int32_t *numbers)
+{
+    numbers[0] = encode(joining, read_cards(joining));
+}
+
+struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *joining)
+{
+    struct coll_strag_ucp_transport *transport = joining->transport;
+    coll_strag_ucp_transport_init(transport, joining->comm, &joining->kept_peers,
+                                  &joining->kept_ids);
+    joining->transport = NULL;
+    joining->kept_peers = joining->kept_ids = (struct strag_compact){NULL};
+    return &transport->super;
+}
+
+void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
+{
+    free(joining->cards);
+    free(joining->peers);
+    free(joining->ids);
+    free(joining->transport);
+    strag_compact_free(&joining->kept_peers);
+    strag_compact_free(&joining->kept_ids);
+    *joining = (struct coll_strag_ucp_joining){.comm = joining->comm};
+}
+
+/* ---- One more ---- */
+
+int32_t coll_strag_ucp_number(void)
+{
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    const int32_t number = (int32_t)(coll_strag_ucp.next_id++ & INT32_MAX);
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
+    return number;
+}
+
+struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport,
+                                                    const int32_t *numbers)
+{
+    const struct coll_strag_ucp_transport *first =
+        (const struct coll_strag_ucp_transport *)transport;
+    const int n = ompi_comm_size(first->super.comm);
+    struct strag_compact kept_peers = {NULL}, kept_ids = {NULL};
+    struct coll_strag_ucp_transport *made = calloc(1, sizeof *made);
+    int32_t *peers = calloc((size_t)n, sizeof *peers);
+    for (int rank = 0; peers && rank < n; rank++)
+        peers[rank] = strag_compact_at(&first->peers, rank);
+    const bool kept = made && peers && strag_compact_make(peers, n, &kept_peers) &&
+                      strag_compact_make(numbers, n, &kept_ids);
+    free(peers);
+    if (!kept) {
+        strag_compact_free(&kept_peers);
+        free(made);
+        return NULL;
+    }
+    coll_strag_ucp_transport_init(made, first->super.comm, &kept_peers, &kept_ids);
+    return &made->super;
+}

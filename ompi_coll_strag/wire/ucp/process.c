@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * UCX in this process: one worker for all communicators, and an endpoint to each process that any
+ * of them sends to or receives from.
+ *
+ * The worker is made when the first communicator wants it, and progresses whenever Open MPI does.
+ * Endpoints are made when they are first needed. Everything is done under one lock, so that any
+ * UCX will do for MPI_THREAD_MULTIPLE.
+ *
+ * A peer that dies is noticed in two ways. Between hosts UCX does it, and calls peer_failed. Within
+ * a host its shared memory transports do not; a rank that waits in vain looks from time to time
+ * whether those that it waits for still run (coll_strag_ucp_watch).
+ *
+ * At the end endpoints are not flushed. Before it closes us, Open MPI holds a barrier that makes
+ * progress: once it is passed no rank waits for a message any more; and to flush towards a
+ * peer that is gone would be an error.
+ */
+#include "internal.h"
+
+#include "compat/world.h"
+
+#include "base/text.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct coll_strag_ucp_process coll_strag_ucp = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- The library ---- */
+
+/* Open MPI's own components may have loaded one: then it has to be that. */
+static void *open_library(void)
+{
+    static const char soname[] = "libucp.so.0";
+    void *handle = dlopen(soname, RTLD_NOW | RTLD_NOLOAD);
+    if (NULL == handle)
+        handle = dlopen(STRAG_UCX_LIBDIR "/libucp.so.0", RTLD_NOW);
+    return NULL == handle ? dlopen(soname, RTLD_NOW) : handle;
+}
+
+/* @return UCS_OK, or with a reason UCS_ERR_UNSUPPORTED */
+static ucs_status_t load(struct coll_strag_ucp_process *ucp)
+{
+    static const char *const names[] = {
+#define NAME(function) #function,
+        COLL_STRAG_UCP_FUNCTIONS(NAME)
+#undef NAME
+    };
+    ucp->handle = open_library();
+    if (NULL == ucp->handle) {
+        snprintf(ucp->reason, sizeof ucp->reason, "UCX cannot be loaded: %s", dlerror());
+        return UCS_ERR_UNSUPPORTED;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *function = dlsym(ucp->handle, names[i]);
+        if (NULL == function) {
+            snprintf(ucp->reason, sizeof ucp->reason, "this UCX is too old: it has no %s",
+                     names[i]);
+            return UCS_ERR_UNSUPPORTED;
+        }
+        memcpy((char *)&ucp->library + i * sizeof function, &function, sizeof function);
+    }
+    return UCS_OK;
+}
+
+/* ---- The worker ---- */
+
+/* Called by Open MPI all the time. Whoever has the lock makes progress himself. */
+static int progress(void)
+{
+    struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
+    if (pthread_mutex_trylock(&ucp->lock) != 0)
+        return 0;
+    int events = (int)ucp->library.ucp_worker_progress(ucp->worker);
+    pthread_mutex_unlock(&ucp->lock);
+    return events;
+}
+
+static ucs_status_t make_context(struct coll_strag_ucp_process *ucp)
+{
+    const ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
+        .features = UCP_FEATURE_TAG,
+        .estimated_num_eps = (size_t)coll_strag_world_size(),
+    };
+    ucp_config_t *config;
+    ucs_status_t status = ucp->library.ucp_config_read("STRAG", NULL, &config);
+    if (status != UCS_OK)
+        return status;
+    status =
+        ucp->library.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &ucp->context);
+    ucp->library.ucp_config_release(config);
+    return status;
+}
+
+static ucs_status_t make_worker(struct coll_strag_ucp_process *ucp)
+{
+    const ucp_worker_params_t params = {
+        .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+        .thread_mode = UCS_THREAD_MODE_SERIALIZED,
+    };
+    ucs_status_t status = ucp->library.ucp_worker_create(ucp->context, &params, &ucp->worker);
+    if (status == UCS_OK)
+        status =
+            ucp->library.ucp_worker_get_address(ucp->worker, &ucp->address, &ucp->address_bytes);
+    return status;
+}
+
+/* Undo what open_worker did, as far as it came. */
+static void close_worker(struct coll_strag_ucp_process *ucp)
+{
+    if (ucp->address)
+        ucp->library.ucp_worker_release_address(ucp->worker, ucp->address);
+    if (ucp->worker)
+        ucp->library.ucp_worker_destroy(ucp->worker);
+    if (ucp->context)
+        ucp->library.ucp_cleanup(ucp->context);
+    if (ucp->handle)
+        dlclose(ucp->handle);
+    if (ucp->peers)
+        OBJ_RELEASE(ucp->peers);
+    free(ucp->all);
+    ucp->all = NULL;
+    ucp->nall = ucp->all_room = ucp->own = 0;
+    ucp->address = NULL;
+    ucp->worker = NULL;
+    ucp->context = NULL;
+    ucp->handle = NULL;
+    ucp->peers = NULL;
+}
+
+static bool open_worker(struct coll_strag_ucp_process *ucp)
+{
+    ucp->peers = OBJ_NEW(opal_hash_table_t);
+    ucs_status_t status = UCS_ERR_NO_MEMORY;
+    if (NULL != ucp->peers && opal_hash_table_init(ucp->peers, 64) == OPAL_SUCCESS)
+        status = load(ucp);
+    if (status == UCS_OK)
+        status = make_context(ucp);
+    if (status == UCS_OK)
+        status = make_worker(ucp);
+    if (status != UCS_OK) {
+        if (ucp->reason[0] == '\0')
+            snprintf(ucp->reason, sizeof ucp->reason, "UCX cannot be started: %s",
+                     ucp->context || ucp->handle ? ucp->library.ucs_status_string(status)
+                                                 : "out of memory");
+        close_worker(ucp);
+        return false;
+    }
+    ucp->start_time = coll_strag_ucp_start_time((int32_t)getpid());
+    return true;
+}
+
+bool coll_strag_ucp_open(const char **reason)
+{
+    struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
+    pthread_mutex_lock(&ucp->lock);
+    bool first = !ucp->tried;
+    if (first) {
+        ucp->tried = true;
+        ucp->open = open_worker(ucp);
+    }
+    bool open = ucp->open;
+    pthread_mutex_unlock(&ucp->lock);
+    *reason = ucp->reason;
+    if (first && open)
+        opal_progress_register(progress);
+    return open;
+}
+
+bool coll_strag_ucp_takes_device(void)
+{
+    const char *reason;
+    ucp_context_attr_t attributes = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
+    if (!coll_strag_ucp_open(&reason) ||
+        coll_strag_ucp.library.ucp_context_query(coll_strag_ucp.context, &attributes) != UCS_OK)
+        return false;
+    return attributes.memory_types & UCS_BIT(UCS_MEMORY_TYPE_CUDA);
+}
+
+/* ---- Peers ---- */
+
+static uint64_t key_of(opal_process_name_t name)
+{
+    return (uint64_t)name.jobid << 32 | name.vpid;
+}
+
+struct coll_strag_ucp_peer *coll_strag_ucp_find(opal_process_name_t name)
+{
+    void *peer = NULL;
+    if (opal_hash_table_get_value_uint64(coll_strag_ucp.peers, key_of(name), &peer) != OPAL_SUCCESS)
+        return NULL;
+    return peer;
+}
+
+/* @param peer  NULL: this process @return its number, or -1: out of memory */
+static int32_t add_to_all(struct coll_strag_ucp_peer *peer)
+{
+    struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
+    if (!strag_array_grow(&ucp->all, &ucp->all_room, ucp->nall + 1, sizeof *ucp->all))
+        return -1;
+    ucp->all[ucp->nall] = peer;
+    return ucp->nall++;
+}
+
+int32_t coll_strag_ucp_own(void)
+{
+    if (coll_strag_ucp.own == 0)
+        coll_strag_ucp.own = add_to_all(NULL) + 1;
+    return coll_strag_ucp.own - 1;
+}
+
+struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const void *address,
+                                               size_t bytes)
+{
+    struct coll_strag_ucp_peer *peer = calloc(1, sizeof *peer);
+    if (NULL == peer)
+        return NULL;
+    peer->address = malloc(bytes);
+    peer->number = peer->address ? add_to_all(peer) : -1;
+    if (peer->number < 0 || opal_hash_table_set_value_uint64(coll_strag_ucp.peers, key_of(name),
+                                                             peer) != OPAL_SUCCESS) {
+        coll_strag_ucp.nall -= peer->number >= 0;
+        free(peer->address);
+        free(peer);
+        return NULL;
+    }
+    memcpy(peer->address, address, bytes);
+    return peer;
+}
+
+/* Called by UCX's progress, which is under the lock. */
+static void peer_failed(void *argument, ucp_ep_h endpoint, ucs_status_t status)
+{
+    struct coll_strag_ucp_peer *peer = argument;
+    (void)endpoint;
+    if (peer->failure == UCS_OK)
+        peer->failure = status;
+}
+
+ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer)
+{
+    if (peer->failure != UCS_OK || peer->endpoint)
+        return peer->failure;
+    const ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .address = peer->address,
+        .err_mode = peer->local ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER,
+        .err_handler = {peer_failed, peer},
+    };
+    peer->failure =
+        coll_strag_ucp.library.ucp_ep_create(coll_strag_ucp.worker, &params, &peer->endpoint);
+    return peer->failure;
+}
+
+/* ---- Watching ---- */
+
+/* From /proc: the 3rd field is the state, the 22nd the time. The 2nd is a name in parentheses that
+ * may have spaces and parentheses itself. */
+uint64_t coll_strag_ucp_start_time(int32_t pid)
+{
+    char path[64], text[1024];
+    char state = 'X';
+    unsigned long long start_time = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (NULL == file)
+        return 0;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    const char *end = strrchr(text, ')');
+    if (NULL == end || sscanf(end + 1,
+                              " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                              "%*s %*s %*s %llu",
+                              &state, &start_time) != 2)
+        return 0;
+    return state == 'Z' || state == 'X' ? 0 : start_time;
+}
+
+void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer)
+{
+    if (peer->start_time && peer->failure == UCS_OK &&
+        coll_strag_ucp_start_time(peer->pid) != peer->start_time) {
+        peer->failure = UCS_ERR_CONNECTION_RESET;
+        peer->ended = true;
+    }
+}
+
+/* ---- The end ---- */
+
+static void free_peers(struct coll_strag_ucp_process *ucp)
+{
+    struct coll_strag_ucp_peer *peer = NULL;
+    uint64_t key;
+    OPAL_HASH_TABLE_FOREACH(key, uint64, peer, ucp->peers)
+    {
+        free(peer->address);
+        free(peer);
+    }
+}
+
+void coll_strag_ucp_close(void)
+{
+    struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
+    if (ucp->open) {
+        opal_progress_unregister(progress);
+        free_peers(ucp);
+        close_worker(ucp); /* and its endpoints with it */
+    }
+    ucp->open = ucp->tried = false;
+    ucp->reason[0] = '\0';
+}

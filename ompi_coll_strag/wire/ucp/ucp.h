@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine's transport over UCX. On a build without UCX there is none (none.c).
+ *
+ *     process.c     the library, this process's worker, the way to its peers
+ *     connect.c     what a communicator's ranks exchange of how they are reached
+ *     messages.c    the engine's messages
+ *     internal.h    what these share
+ */
+#ifndef COLL_STRAG_UCP_H
+#define COLL_STRAG_UCP_H
+
+#include "wire/transport.h"
+
+#include "base/compact.h"
+
+struct coll_strag_ucp_transport;
+
+/* What a communicator's messages over UCX need to be known on each rank, while it is found out
+ * (setup/network.c has the exchanges). If that is not possible on all ranks, all use the PML. */
+struct coll_strag_ucp_joining {
+    ompi_communicator_t *comm;
+    int n, rank;
+    size_t stride;        /* bytes of a card */
+    char *cards;          /* [rank] */
+    int32_t *peers, *ids; /* [rank]: its process's number here; that which it gave this one */
+    struct strag_compact kept_peers, kept_ids; /* the same, for the transport */
+    struct coll_strag_ucp_transport *transport;
+    char reason[240]; /* why this rank is not able */
+};
+
+/* What ranks agree on: the least of these, of which the first says who is not able. */
+enum { COLL_STRAG_UCP_NUMBERS = 3 };
+
+/** Open UCX. @param able  false: this rank is out of memory
+ * @param[out] numbers  this rank's */
+void coll_strag_ucp_begin(struct coll_strag_ucp_joining *joining, ompi_communicator_t *comm,
+                          bool able, int32_t numbers[COLL_STRAG_UCP_NUMBERS]);
+
+/** Are all able? If not, the lowest rank that is not says why. @param numbers  all ranks' least */
+bool coll_strag_ucp_agreed(const struct coll_strag_ucp_joining *joining, const int32_t *numbers);
+
+/** Room for what comes. @param[in,out] numbers  all ranks' least after coll_strag_ucp_begin; then
+ * the first one is this rank's */
+void coll_strag_ucp_make_room(struct coll_strag_ucp_joining *joining, int32_t *numbers);
+
+/** This rank's card is in its place. @param[out] bytes  of a card @return [rank]: cards */
+void *coll_strag_ucp_write_card(struct coll_strag_ucp_joining *joining, size_t *bytes);
+
+/** All cards are there: reach others. @param[out] numbers  the first one is this rank's */
+void coll_strag_ucp_read_cards(struct coll_strag_ucp_joining *joining, int32_t *numbers);
+
+/** All have reached them. @return to be freed with coll_strag_ucp_free */
+struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *joining);
+
+/** What has not been taken. Allowed before anything else, if all is 0. */
+void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining);
+
+/** A number by which this rank knows another transport's messages. UCX is open. */
+int32_t coll_strag_ucp_number(void);
+
+/** One more for the same communicator, whose messages do not mix with the first one's.
+ * @param numbers  [rank]: each rank's coll_strag_ucp_number for it
+ * @return to be freed with coll_strag_ucp_free; NULL: out of memory */
+struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport,
+                                                    const int32_t *numbers);
+
+/** NULL is allowed. */
+void coll_strag_ucp_free(struct coll_strag_transport *transport);
+
+/** At the end: leave all peers, and close the library. */
+void coll_strag_ucp_close(void);
+
+/** Does UCX carry messages from and to a CUDA device's memory? Opens UCX. */
+bool coll_strag_ucp_takes_device(void);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "detect/slowdown.h"
+
+#include "detect/thresholds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a probe may take of the time in calls since the last one, and its messages on a fast link in
+ * seconds. */
+static const struct effort {
+    double share, message;
+} usual = {STRAG_PROBE_SHARE, STRAG_PROBE_SECONDS},
+  thorough = {STRAG_THOROUGH_SHARE, STRAG_THOROUGH_SECONDS};
+
+/* ---- Hosts that are slow ---- */
+
+/* @return NULL: it is not */
+static struct strag_slow *find_slow(struct strag_slowdown *slowdown, int rank)
+{
+    for (int s = 0; s < slowdown->nslow; s++) {
+        if (slowdown->slow[s].rank == rank)
+            return &slowdown->slow[s];
+    }
+    return NULL;
+}
+
+/* Factors are multiples of 1/20. A host is not slow by less than STRAG_SLOW.
+ * @return whether there was room */
+static bool change_factor(struct strag_slowdown *slowdown, int rank, double change)
+{
+    struct strag_slow *slow = find_slow(slowdown, rank);
+    if (!slow && slowdown->nslow == STRAG_SLOW_MAX)
+        return false;
+    if (!slow) {
+        slow = &slowdown->slow[slowdown->nslow++];
+        *slow = (struct strag_slow){rank, 1};
+    }
+    slow->factor = round(20 * change * slow->factor) / 20;
+    if (slow->factor < STRAG_SLOW)
+        *slow = slowdown->slow[--slowdown->nslow];
+    return true;
+}
+
+void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_state_record *state)
+{
+    state->nslow = slowdown->nslow;
+    memcpy(state->slow, slowdown->slow, sizeof state->slow);
+}
+
+void strag_slowdown_init(struct strag_slowdown *slowdown, const struct strag_probe_hosts *hosts,
+                         const struct strag_state_record *known)
+{
+    *slowdown =
+        (struct strag_slowdown){.hosts = hosts->count, .suspicion = 1, .refuted = 1, .pending = 1};
+    for (int h = 0; h < hosts->count; h++)
+        slowdown->narrower =
+            hosts->narrower[h] > slowdown->narrower ? hosts->narrower[h] : slowdown->narrower;
+    for (int s = 0; s < known->nslow; s++) {
+        const int leader = hosts->leader[hosts->host_of[known->slow[s].rank]];
+        struct strag_slow *slow = find_slow(slowdown, leader);
+        if (!slow) {
+            slow = &slowdown->slow[slowdown->nslow++];
+            *slow = (struct strag_slow){leader, 1};
+        }
+        slow->factor = fmax(slow->factor, known->slow[s].factor);
+    }
+}
+
+/* ---- A topology's hosts ---- */
+
+bool strag_probe_hosts_make(const struct strag_topology *topology, struct strag_probe_hosts *hosts)
+{
+    int host = -1, node = -1, widest = 0;
+    *hosts = (struct strag_probe_hosts){
+        .ranks = topology->n,
+        .count = topology->hosts,
+        .host_of = malloc((size_t)topology->n * sizeof *hosts->host_of),
+        .leader = malloc((size_t)topology->hosts * sizeof *hosts->leader),
+        .narrower = malloc((size_t)topology->hosts * sizeof *hosts->narrower),
+    };
+    if (!hosts->host_of || !hosts->leader || !hosts->narrower)
+        return false;
+    for (int leaf = 0; leaf < topology->n; leaf++) {
+        const int rank = topology->leaf_rank[leaf];
+        if (topology->host_node[rank] != node) {
+            node = topology->host_node[rank];
+            hosts->leader[++host] = rank;
+            hosts->narrower[host] = strag_link_rate(topology->nodes[node].uplink);
+            widest = hosts->narrower[host] > widest ? hosts->narrower[host] : widest;
+        }
+        hosts->host_of[rank] = host;
+    }
+    for (host = 0; host < hosts->count; host++)
+        hosts->narrower[host] = hosts->narrower[host] ? widest - hosts->narrower[host] : 0;
+    return true;
+}
+
+void strag_probe_hosts_free(struct strag_probe_hosts *hosts)
+{
+    free(hosts->host_of);
+    free(hosts->leader);
+    free(hosts->narrower);
+    *hosts = (struct strag_probe_hosts){0};
+}
+
+/* ---- When to probe ---- */
+
+static bool is_suspicious(const struct strag_slowdown *slowdown)
+{
+    return slowdown->suspicion > STRAG_SLOW * slowdown->refuted;
+}
+
+/* The rate of a fast link. @return 0: unknown */
+static double fast(const struct strag_slowdown *slowdown)
+{
+    return slowdown->reference > 0 ? slowdown->reference : slowdown->metered;
+}
+
+/* What is granted now. */
+static const struct effort *effort(const struct strag_slowdown *slowdown)
+{
+    return slowdown->pending > 1 || is_suspicious(slowdown) ? &thorough : &usual;
+}
+
+/* Of two probes a host is slow by chance in both, if some pairs of hosts have a slow path for good:
+ * so the second one has more rounds, the more the more hosts there are. Of three hosts' partners
+ * one may be slow, so that the two fastest of three messages say nothing of their scatter. */
+static int wanted_rounds(const struct strag_slowdown *slowdown)
+{
+    int rounds = slowdown->hosts > 3 ? 3 : 4;
+    for (int hosts = slowdown->hosts; slowdown->pending > 1 && hosts >= 4; hosts /= 4)
+        rounds++;
+    return rounds;
+}
+
+/* By what factor the slowest link is estimated to be slower than the fastest; not too low. */
+static double slowest(const struct strag_slowdown *slowdown)
+{
+    double most = fmax(slowdown->suspicion, slowdown->pending);
+    for (int s = 0; s < slowdown->nslow; s++)
+        most = fmax(most, slowdown->slow[s].factor);
+    return most * exp(slowdown->narrower / 1000.0);
+}
+
+/* All rounds take as long as the slowest link does. What meters say of a link alone, which may have
+ * let some bytes pass at once, is only trusted where nothing was probed. */
+size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
+{
+    const double granted =
+        thorough.share * slowdown->idle / (wanted_rounds(slowdown) * slowest(slowdown));
+    double seconds = usual.message;
+    if (effort(slowdown) == &thorough)
+        seconds = fmax(seconds, fmin(granted, thorough.message));
+    const double bytes = exp(fast(slowdown) / 1000) * seconds;
+    return (size_t)fmin(fmax(bytes, STRAG_PROBE_SHORTEST), STRAG_PROBE_LONGEST);
+}
+
+/* Seconds that a probe would take: at most as long as the last one, whose messages may have been
+ * longer. */
+static double expected(const struct strag_slowdown *slowdown)
+{
+    const double bytes = (double)strag_slowdown_bytes(slowdown) * wanted_rounds(slowdown);
+    if (!(slowdown->sent > 0))
+        return usual.message * wanted_rounds(slowdown);
+    return slowdown->took * fmin(1, bytes / slowdown->sent);
+}
+
+/* ---- Windows ---- */
+
+int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_link_sample *meters,
+                          double elapsed)
+{
+    slowdown->elapsed = elapsed;
+    slowdown->idle += elapsed;
+    slowdown->left -= elapsed;
+    slowdown->suspicion = 1;
+    if (meters && meters->now_slowest != STRAG_LINK_UNKNOWN) {
+        slowdown->metered = strag_link_sample_fast(meters);
+        slowdown->suspicion = fmax(1, exp((fast(slowdown) - meters->now_slowest) / 1000));
+    }
+    slowdown->rounds = 0;
+    if (slowdown->hosts >= STRAG_PROBE_HOSTS_MIN && slowdown->left <= 0 &&
+        expected(slowdown) <= effort(slowdown)->share * slowdown->idle)
+        slowdown->rounds = wanted_rounds(slowdown);
+    return slowdown->rounds;
+}
+
+double strag_slowdown_price(const struct strag_slowdown *slowdown)
+{
+    return (effort(slowdown) == &thorough ? 1 : STRAG_PROBE_RESERVE) * expected(slowdown);
+}
+
+void strag_slowdown_skip(struct strag_slowdown *slowdown)
+{
+    slowdown->rounds = 0;
+}
+
+int strag_slowdown_rounds(const struct strag_slowdown *slowdown)
+{
+    return slowdown->rounds;
+}
+
+/* ---- Probes ---- */
+
+/* From which deviation on a rate counts. On a machine that others use, too, the slowest of many
+ * hosts seems to be slow by chance: so it is above the scatter of fast links' rates. */
+static double threshold(const struct strag_slowdown *slowdown)
+{
+    return 1000 * log(fmax(STRAG_SLOW, 1 + STRAG_VERY_SURE * slowdown->scatter / 1000));
+}
+
+/* By how much the slowest host is below what is expected in this probe alone, or one that counts as
+ * slow above it. */
+static double most_now(const struct strag_slowdown *slowdown,
+                       const struct strag_link_sample *sample)
+{
+    const double slower = slowdown->reference - sample->now_slowest;
+    return sample->now_fastest == STRAG_LINK_UNKNOWN
+               ? slower
+               : fmax(slower, sample->now_fastest - slowdown->reference);
+}
+
+/* What two probes say is so, by as much as both say.
+ * @param before  the reference of the one before @return whether there is such a host */
+static bool confirm(struct strag_slowdown *slowdown, const struct strag_link_sample *sample,
+                    double before)
+{
+    const double now = slowdown->reference, enough = threshold(slowdown);
+    bool changed = false;
+    for (int i = 0; i < STRAG_LINK_SLOWEST + STRAG_LINK_FASTEST; i++) {
+        const bool slow = i < STRAG_LINK_SLOWEST;
+        const struct strag_link *link =
+            slow ? &sample->slowest[i] : &sample->fastest[i - STRAG_LINK_SLOWEST];
+        const double sign = slow ? 1 : -1;
+        const double both = fmin(sign * (now - link->now), sign * (before - link->before));
+        if (link->rank < 0 || both < enough)
+            continue;
+        changed = change_factor(slowdown, link->rank, exp(sign * both / 1000)) || changed;
+    }
+    return changed;
+}
+
+/* @return whether the state has changed */
+static bool judge(struct strag_slowdown *slowdown, const struct strag_link_sample *sample)
+{
+    const double before = slowdown->reference;
+    slowdown->reference = strag_link_sample_fast(sample);
+    slowdown->pending = 1;
+    if (slowdown->reference == STRAG_LINK_UNKNOWN)
+        return false;
+    slowdown->scatter =
+        fmax(strag_link_sample_scatter(sample), STRAG_SCATTER_KEPT * slowdown->scatter);
+    if (strag_link_sample_below(sample, slowdown->reference - threshold(slowdown)) > 0.5)
+        return false;
+    if (most_now(slowdown, sample) >= threshold(slowdown))
+        slowdown->pending = exp(most_now(slowdown, sample) / 1000);
+    return before != STRAG_LINK_UNKNOWN && confirm(slowdown, sample, before);
+}
+
+bool strag_slowdown_probed(struct strag_slowdown *slowdown, const struct strag_link_sample *sample,
+                           double took)
+{
+    slowdown->sent = (double)strag_slowdown_bytes(slowdown) * slowdown->rounds;
+    slowdown->took = took;
+    slowdown->rounds = 0;
+    const bool changed = judge(slowdown, sample);
+    if (changed) {
+        slowdown->left = slowdown->hold =
+            fmax(2 * slowdown->hold, STRAG_FIRST_HOLD * slowdown->elapsed);
+        slowdown->refuted = 1;
+    }
+    slowdown->confirming = !changed && !slowdown->confirming && slowdown->pending > 1;
+    if (slowdown->confirming && is_suspicious(slowdown)) {
+        slowdown->rounds = wanted_rounds(slowdown);
+        return false;
+    }
+    if (!changed && !slowdown->confirming) {
+        slowdown->refuted = slowdown->suspicion;
+        slowdown->pending = 1;
+    }
+    slowdown->idle = 0;
+    return changed;
+}

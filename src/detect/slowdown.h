@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finding hosts whose links are slower than the others', and by how much, while the job runs.
+ *
+ *     after every window   the ranks' meters (meter.h) have measured, for nothing, but roughly: is
+ *                          a link suspected?
+ *     then                 a probe: all hosts send each other messages at the same time. It takes
+ *                          time, but no plan, straggler or buffer interferes.
+ *     slow                 a host that two probes in a row find slow, with other partners: at once
+ *                          if a meter suspects a link, else a window later
+ *
+ * In a probe's round every host sends to the host s further on and receives from the one s before,
+ * in the order of the topology, so every link carries one message in each direction. A message is
+ * as fast as the slower of two links:
+ *
+ *     host 2 is slow       1 -> 2 and 2 -> 3 are slow, and 0 -> 2 and 2 -> 4; no others
+ *     a host's link out    is as fast as the fastest message that left it: 1 -> 3, not 1 -> 2
+ *     its link in          as the fastest that reached it
+ *     the host             as the slower of the two
+ *
+ * so every host is measured at its best of three partners or more; those whose links are narrower
+ * by nature say nothing of its own. Each host knows its own rate, and all hosts' are merged
+ * (link_sample.h). A host's factor is the upper quartile of the rates over its own. If most are
+ * slow none has been degraded: it is the machine.
+ *
+ * One process decides for all; the same samples give the same decisions. Its state is of fixed
+ * length, whatever the number of hosts.
+ */
+#ifndef STRAG_SLOWDOWN_H
+#define STRAG_SLOWDOWN_H
+
+#include "detect/link_sample.h"
+#include "machine/state.h"
+#include "machine/topology.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    STRAG_PROBE_HOSTS_MIN = 3,
+    STRAG_PROBE_SHORTEST = 128 << 10, /* bytes of a message: 5 of its 8 pieces are measured */
+    STRAG_PROBE_LONGEST = 4 << 20,
+    STRAG_PROBE_PARTNERS = 16, /* that a host has in turn, in each direction */
+};
+
+/* Its members are the implementation's. Rates are those of samples; times are seconds of calls. */
+struct strag_slowdown {
+    int hosts;
+    int narrower; /* at most */
+    int nslow;
+    struct strag_slow slow[STRAG_SLOW_MAX]; /* in force */
+
+    double reference; /* the rate of a fast link in the last probe; 0: unknown */
+    double metered;   /* the same, by the meters of the last window */
+    double scatter;   /* of fast links' rates in the last probes */
+    double suspicion; /* by the meters: how many times slower than expected a link is; 1: none */
+    double refuted;   /* the suspicion when a probe last found nothing, or 1 */
+    double pending;   /* by how much a host deviated in the last probe; 1: none, or not confirmed */
+    bool confirming;  /* the next probe is to confirm it; else a change has left it */
+    double took;      /* seconds of the last probe, ... */
+    double sent;      /* ... and bytes that each host sent in it; 0: there was none */
+    double idle;      /* since the last probes */
+    double elapsed;   /* in the last window */
+    double hold, left; /* no change for how long after the last one, and what is left of that */
+    int rounds;        /* of the probe to come; 0: none is wanted */
+};
+
+/* A topology's hosts, numbered in its order. */
+struct strag_probe_hosts {
+    int ranks, count;
+    int32_t *host_of;  /* [rank] */
+    int32_t *leader;   /* [host]: the rank that takes part in probes */
+    int32_t *narrower; /* [host]: the rate of the widest host's link by nature, less its own */
+};
+
+/** @return false: out of memory; strag_probe_hosts_free frees what was made */
+bool strag_probe_hosts_make(const struct strag_topology *topology, struct strag_probe_hosts *hosts);
+void strag_probe_hosts_free(struct strag_probe_hosts *hosts);
+
+/**
+ * @param hosts  not used any more afterwards; fewer than STRAG_PROBE_HOSTS_MIN are never probed
+ * @param known  hosts that are slow already, by any of their ranks: finding them is no change
+ */
+void strag_slowdown_init(struct strag_slowdown *slowdown, const struct strag_probe_hosts *hosts,
+                         const struct strag_state_record *known);
+
+/** Replace a state's slow ranks by the slow hosts' leaders; factors are multiples of 1/20. */
+void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_state_record *state);
+
+/**
+ * A window has ended.
+ *
+ * @param meters   all ranks', merged; NULL: they say nothing
+ * @param elapsed  seconds since the previous window's end, those outside of calls left out
+ * @return strag_slowdown_rounds
+ */
+int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_link_sample *meters,
+                          double elapsed);
+
+/** What has to be granted for the probe that is wanted now: the seconds that it is expected to take
+ * or, if nothing is suspected, four times as many. */
+double strag_slowdown_price(const struct strag_slowdown *slowdown);
+
+/** The probe that is wanted now costs too much: it is not made. */
+void strag_slowdown_skip(struct strag_slowdown *slowdown);
+
+/** Rounds of the probe that is to be made now; 0: none is. */
+int strag_slowdown_rounds(const struct strag_slowdown *slowdown);
+
+/** Bytes of each of its messages: a millisecond on a fast link, if its rate is known; with a
+ * suspicion up to 30 ms, if all rounds then take no more of the time since the last probe than is
+ * granted. */
+size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown);
+
+/**
+ * The probe has ended. Another one may have to follow at once: strag_slowdown_rounds.
+ *
+ * @param sample  of all hosts, merged
+ * @param took    seconds
+ * @return whether the slow hosts or their factors have changed
+ */
+bool strag_slowdown_probed(struct strag_slowdown *slowdown, const struct strag_link_sample *sample,
+                           double took);
+
+/** How much further on a host's partner is in a round. @param round  counted over all probes */
+static inline int strag_probe_shift(int hosts, unsigned round)
+{
+    const int partners = hosts - 1 < STRAG_PROBE_PARTNERS ? hosts - 1 : STRAG_PROBE_PARTNERS;
+    return 1 + (int)(round % (unsigned)partners);
+}
+
+#endif

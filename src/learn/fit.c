@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A modelled time is a maximum of sums, A * latency + B / bandwidth + rest: it is convex in both
+ * factors. Pricing with either number a little changed gives A, B and rest where the model is: one
+ * of these sums, which no other point is below. The least sum of relative deviations, of the maxima
+ * of all sums so far, gives the next point; few are needed, as each adds the sums that hold there.
+ *
+ * Deviations count as they are, not their squares, so that calls that somebody disturbed, or an
+ * algorithm that the model does not understand, do not matter much. A term for each number's doubt
+ * keeps what the calls do not say.
+ */
+#include "learn/fit.h"
+
+#include "base/text.h"
+#include "base/units.h"
+#include "detect/thresholds.h"
+#include "model/platform.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LATENCY, BANDWIDTH, NUMBERS };
+enum { KINDS = 8, SAMPLES = 8, POINTS = 4, STEPS = 20, LEAP = 3 };
+
+/* A number moves by at most a factor of 10,000, as a logarithm: 100 Mbit/s are a thousandth of the
+ * default. */
+static const double farthest = 9.2;
+
+/* By what factor a number may be wrong, as a logarithm: a default by a thousand, one of a short
+ * measurement, which may have been of a shaper's burst, by less. */
+static const double doubt_default = 7, doubt_measured = 3;
+
+/* Calls of a plan and a size. */
+struct kind {
+    size_t bytes;
+    const struct strag_algorithm *algorithm;
+    int blocks;
+    unsigned count;
+    float seconds[SAMPLES]; /* of the latest ones */
+    float delay;
+};
+
+struct strag_fit {
+    struct strag_problem problem;
+    struct strag_sourced_model now;
+    int id[NUMBERS];
+    double before[NUMBERS], doubt[NUMBERS]; /* what takes() was when calls began; 0: it stays */
+    struct kind kinds[KINDS];
+    int nkinds;
+    uint64_t sizes;       /* powers of two that calls had */
+    uint64_t calls, next; /* recorded; at which the next fit is */
+    char log[256];
+};
+static_assert(sizeof(struct strag_fit) <= 4096, "a communicator's fit is small");
+
+/* While a fit is made. Factors are of how long it takes: of a bandwidth, the inverse. */
+struct work {
+    struct strag_fit *fit;
+    double measured[KINDS], weight[KINDS];
+    int points;
+    double part[POINTS][KINDS][NUMBERS], rest[POINTS][KINDS]; /* seconds, with factors of 1 */
+};
+
+/* ---- Making one ---- */
+
+/* Seconds, or seconds for a byte. */
+static double takes(const struct strag_fit *fit, int i)
+{
+    const double value = strag_model_value(&fit->now.model, fit->id[i]);
+    return i == LATENCY ? value : 1 / value;
+}
+
+/* With a latency that is known from a ping, or from anybody, what is left of it to find is what
+ * further messages of a round cost. */
+static void choose_numbers(struct strag_fit *fit)
+{
+    const bool network = !fit->problem.topology || fit->problem.topology->hosts > 1;
+    const bool known = fit->now.origin[STRAG_MODEL_ALPHA] != STRAG_FROM_DEFAULT;
+    fit->id[LATENCY] = !network ? STRAG_MODEL_LOCAL_ALPHA
+                       : known  ? STRAG_MODEL_OVERHEAD
+                                : STRAG_MODEL_ALPHA;
+    fit->id[BANDWIDTH] = network ? STRAG_MODEL_BANDWIDTH : STRAG_MODEL_LOCAL_BANDWIDTH;
+}
+
+void strag_fit_forget(struct strag_fit *fit)
+{
+    choose_numbers(fit);
+    for (int i = 0; i < NUMBERS; i++) {
+        const enum strag_origin origin = fit->now.origin[fit->id[i]];
+        const bool moves =
+            origin <= STRAG_FROM_MEASURED && takes(fit, i) > 0 && takes(fit, i) < INFINITY;
+        fit->before[i] = takes(fit, i);
+        fit->doubt[i] = !moves ? 0 : origin == STRAG_FROM_DEFAULT ? doubt_default : doubt_measured;
+    }
+    fit->nkinds = 0;
+    fit->sizes = fit->calls = fit->next = 0;
+    fit->log[0] = '\0';
+}
+
+struct strag_fit *strag_fit_create(const struct strag_problem *problem,
+                                   const struct strag_sourced_model *model)
+{
+    struct strag_fit *fit = calloc(1, sizeof *fit);
+    if (!fit)
+        return NULL;
+    fit->problem = *problem;
+    fit->now = *model;
+    strag_fit_forget(fit);
+    return fit;
+}
+
+void strag_fit_free(struct strag_fit *fit)
+{
+    free(fit);
+}
+
+/* ---- Calls ---- */
+
+/* Pricing takes the longer the more ranks there are. */
+static int kinds_for(int n)
+{
+    return n <= 64 ? KINDS : n <= 256 ? 6 : n <= 4096 ? 4 : 2;
+}
+
+/* A new kind takes the place of the one with the fewest calls. */
+static struct kind *find_kind(struct strag_fit *fit, size_t bytes,
+                              const struct strag_algorithm *algorithm, int blocks)
+{
+    struct kind *least = fit->kinds;
+    for (struct kind *kind = fit->kinds; kind < fit->kinds + fit->nkinds; kind++) {
+        if (kind->bytes == bytes && kind->algorithm == algorithm && kind->blocks == blocks)
+            return kind;
+        if (kind->count < least->count)
+            least = kind;
+    }
+    if (fit->nkinds < kinds_for(fit->problem.n))
+        least = &fit->kinds[fit->nkinds++];
+    *least = (struct kind){.bytes = bytes, .algorithm = algorithm, .blocks = blocks};
+    return least;
+}
+
+void strag_fit_note(struct strag_fit *fit, size_t bytes, const struct strag_algorithm *algorithm,
+                    int blocks, double seconds, double delay)
+{
+    if (!(seconds > 0 && seconds < INFINITY) || bytes == 0)
+        return;
+    const uint64_t size = (uint64_t)1 << ilogb((double)bytes);
+    struct kind *kind = find_kind(fit, bytes, algorithm, blocks);
+    kind->seconds[kind->count++ % SAMPLES] = (float)seconds;
+    kind->delay = algorithm->needs_straggler ? (float)delay : 0;
+    fit->calls++;
+    if (!(fit->sizes & size))
+        fit->next = fit->calls;
+    fit->sizes |= size;
+}
+
+/* The first call may have made connections. */
+static double median_of(const struct kind *kind)
+{
+    float sorted[SAMPLES] = {0};
+    const unsigned first = kind->count > 1 && kind->count < SAMPLES;
+    const unsigned count = (kind->count < SAMPLES ? kind->count : SAMPLES) - first;
+    memcpy(sorted, kind->seconds + first, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, strag_compare_float);
+    return (double)sorted[count > 0 ? (count - 1) / 2 : 0];
+}
+
+/* From the last arrival on. */
+static double seconds_of(const struct strag_profile *profile, const struct kind *kind)
+{
+    struct strag_profile late = *profile;
+    late.delay = (double)kind->delay;
+    return strag_profile_seconds(&late, (double)kind->bytes) - late.delay;
+}
+
+static bool is_surprising(const struct strag_fit *fit, const struct strag_selection *selection)
+{
+    for (const struct kind *kind = fit->kinds; kind < fit->kinds + fit->nkinds; kind++) {
+        double modelled = NAN;
+        for (int c = 0; selection && c < selection->candidates; c++) {
+            const struct strag_candidate *candidate = &selection->candidate[c];
+            if (candidate->algorithm == kind->algorithm && candidate->blocks == kind->blocks &&
+                candidate->profile)
+                modelled = seconds_of(candidate->profile, kind);
+        }
+        if (!(fabs(modelled / median_of(kind) - 1) <= STRAG_WORTH))
+            return true;
+    }
+    return false;
+}
+
+/* ---- Modelled times ---- */
+
+/* Numbers that take this many times as long as before. */
+static struct strag_sourced_model model_with(const struct strag_fit *fit, const double *factor)
+{
+    struct strag_sourced_model model = fit->now;
+    for (int i = 0; i < NUMBERS; i++) {
+        const double longer = fit->before[i] * factor[i];
+        if (fit->doubt[i] > 0)
+            strag_model_set(&model, fit->id[i], i == LATENCY ? longer : 1 / longer,
+                            STRAG_FROM_MEASURED);
+    }
+    return model;
+}
+
+/* @param[out] seconds  [kind]; NAN: unknown */
+static void price(struct work *work, const struct strag_state *state, const double *factor,
+                  double *seconds)
+{
+    struct strag_fit *fit = work->fit;
+    const struct strag_sourced_model model = model_with(fit, factor);
+    struct strag_problem problem = fit->problem;
+    struct strag_platform *platform = NULL;
+    problem.state = state;
+    const int status = strag_platform_create(&problem, &model.model, &platform, NULL);
+    const struct strag_attempt attempt = {.platform = platform,
+                                          .messages = strag_select_messages(problem.n)};
+    for (int k = 0; k < fit->nkinds; k++) {
+        struct strag_profile *profile = NULL;
+        problem.blocks = fit->kinds[k].blocks;
+        seconds[k] = status == STRAG_OK &&
+                             strag_profile_attempt(fit->kinds[k].algorithm, &problem, &attempt,
+                                                   &profile, NULL) == STRAG_OK &&
+                             profile
+                         ? seconds_of(profile, &fit->kinds[k])
+                         : NAN;
+        strag_profile_free(profile);
+    }
+    strag_platform_free(platform);
+}
+
+/* Add the sums that hold with these factors. Kinds that cannot be priced do not count. */
+static void add_point(struct work *work, const struct strag_state *state, const double *factor)
+{
+    static const double nudge = 1e-3;
+    const struct strag_fit *fit = work->fit;
+    double here[KINDS], there[KINDS] = {0};
+    const int p = work->points++;
+    price(work, state, factor, here);
+    memcpy(work->rest[p], here, sizeof here);
+    for (int i = 0; i < NUMBERS; i++) {
+        double other[NUMBERS] = {factor[LATENCY], factor[BANDWIDTH]};
+        other[i] *= 1 + nudge;
+        if (fit->doubt[i] > 0)
+            price(work, state, other, there);
+        for (int k = 0; k < fit->nkinds; k++) {
+            const double grows = fit->doubt[i] > 0 ? (there[k] - here[k]) / nudge : 0;
+            work->part[p][k][i] = grows / factor[i];
+            work->rest[p][k] -= grows;
+            if (isnan(here[k]) || isnan(grows))
+                work->weight[k] = 0;
+        }
+    }
+}
+
+/* Of the measured time from the longest sum, as a logarithm.
+ * @param[out] share  [number]: of that sum */
+static double deviation(const struct work *work, int kind, const double *factor, double *share)
+{
+    double longest = 0;
+    for (int p = 0; p < work->points; p++) {
+        const double *part = work->part[p][kind];
+        const double latency = part[LATENCY] * factor[LATENCY];
+        const double bandwidth = part[BANDWIDTH] * factor[BANDWIDTH];
+        const double sum = latency + bandwidth + work->rest[p][kind];
+        if (sum > longest) {
+            longest = sum;
+            share[LATENCY] = latency / sum;
+            share[BANDWIDTH] = bandwidth / sum;
+        }
+    }
+    return log(work->measured[kind] / longest);
+}
+
+/* ---- The fit ---- */
+
+/* What is to be as small as it can be: deviations, their squares below STRAG_WORTH, and how
+ * far the numbers have moved. */
+static double badness(const struct work *work, const double *factor)
+{
+    const struct strag_fit *fit = work->fit;
+    double sum = 0, share[NUMBERS];
+    for (int k = 0; k < fit->nkinds; k++) {
+        const double off = fabs(deviation(work, k, factor, share)) / STRAG_WORTH;
+        sum += work->weight[k] > 0 ? work->weight[k] * fmin(off, off * off) : 0;
+    }
+    for (int i = 0; i < NUMBERS; i++)
+        sum += fit->doubt[i] > 0 ? pow(log(factor[i]) / fit->doubt[i], 2) : 0;
+    return sum;
+}
+
+/* Newton's step in logarithms; weights make deviations of squares. A number that stays has no
+ * shares, and does not move. */
+static void take_step(const struct work *work, double *factor)
+{
+    const struct strag_fit *fit = work->fit;
+    double matrix[NUMBERS][NUMBERS] = {{0}}, side[NUMBERS], share[NUMBERS];
+    for (int i = 0; i < NUMBERS; i++) {
+        matrix[i][i] = fit->doubt[i] > 0 ? pow(fit->doubt[i], -2) : 1;
+        side[i] = -matrix[i][i] * log(factor[i]);
+    }
+    for (int k = 0; k < fit->nkinds; k++) {
+        const double off = deviation(work, k, factor, share);
+        const double weight = work->weight[k] / STRAG_WORTH / fmax(STRAG_WORTH, fabs(off));
+        for (int i = 0; i < NUMBERS && weight > 0; i++) {
+            side[i] += weight * share[i] * off;
+            for (int j = 0; j < NUMBERS; j++)
+                matrix[i][j] += weight * share[i] * share[j];
+        }
+    }
+    const double determinant = matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0];
+    for (int i = 0; i < NUMBERS; i++) {
+        const double step =
+            (matrix[1 - i][1 - i] * side[i] - matrix[0][1] * side[1 - i]) / determinant;
+        const double to = log(factor[i]) + fmax(-LEAP, fmin(LEAP, step));
+        factor[i] = exp(fmax(-farthest, fmin(farthest, to)));
+    }
+}
+
+/* From the factors, and from a point in each direction: what moves both may be stuck where shares
+ * change on the way. */
+static void search(const struct work *work, double *factor)
+{
+    const double from[NUMBERS] = {factor[LATENCY], factor[BANDWIDTH]};
+    double best = badness(work, factor);
+    for (int start = 0; start < 9; start++) {
+        const int by[NUMBERS] = {start % 3 - 1, start / 3 - 1};
+        double at[NUMBERS];
+        for (int i = 0; i < NUMBERS; i++)
+            at[i] = work->fit->doubt[i] > 0 ? from[i] * exp(LEAP * by[i]) : from[i];
+        for (int step = 0; step < STEPS; step++) {
+            take_step(work, at);
+            const double sum = badness(work, at);
+            if (sum < best) {
+                best = sum;
+                memcpy(factor, at, sizeof at);
+            }
+        }
+    }
+}
+
+/* By how much a kind's modelled time differs at most, as a logarithm. */
+static double change(const struct work *work, const double *from, const double *to)
+{
+    double most = 0, share[NUMBERS];
+    for (int k = 0; k < work->fit->nkinds; k++) {
+        const double by = fabs(deviation(work, k, from, share) - deviation(work, k, to, share));
+        most = work->weight[k] > 0 ? fmax(most, by) : most;
+    }
+    return most;
+}
+
+/* Of the kinds' |modelled / measured - 1|, the median. */
+static double error_of(const struct work *work, const double *factor)
+{
+    double errors[KINDS] = {0}, share[NUMBERS];
+    int count = 0;
+    for (int k = 0; k < work->fit->nkinds; k++) {
+        if (work->weight[k] > 0)
+            errors[count++] = fabs(expm1(-deviation(work, k, factor, share)));
+    }
+    qsort(errors, (size_t)count, sizeof *errors, strag_compare_double);
+    return count > 0 ? (errors[(count - 1) / 2] + errors[count / 2]) / 2 : -1;
+}
+
+/* A number is measured if it is a fifth of what some kind takes, and so known to a quarter, or was
+ * before: that it is small is known, too. */
+static void adopt(struct strag_fit *fit, const struct work *work, const double *began,
+                  const double *factor)
+{
+    struct strag_sourced_model model = model_with(fit, factor);
+    for (int i = 0; i < NUMBERS; i++) {
+        double before[NUMBERS] = {0}, now[NUMBERS] = {0}, most = 0;
+        for (int k = 0; k < fit->nkinds; k++) {
+            (void)deviation(work, k, began, before);
+            (void)deviation(work, k, factor, now);
+            most = work->weight[k] > 0 ? fmax(most, fmax(before[i], now[i])) : most;
+        }
+        if (most < 0.2)
+            model.origin[fit->id[i]] = fit->now.origin[fit->id[i]];
+    }
+    model.measured_error = error_of(work, factor);
+    fit->now = model;
+}
+
+/* @param[in,out] factor  from where the model is to where it is best */
+static struct work fit_factors(struct strag_fit *fit, const struct strag_state *state,
+                               double *factor)
+{
+    struct work work = {.fit = fit};
+    double last[NUMBERS];
+    for (int k = 0; k < fit->nkinds; k++) {
+        const unsigned count = fit->kinds[k].count; /* of which the first one hardly counts */
+        work.measured[k] = median_of(&fit->kinds[k]);
+        work.weight[k] = count > SAMPLES ? SAMPLES : count > 1 ? count - 1 : 0.25;
+    }
+    do {
+        memcpy(last, factor, sizeof last);
+        add_point(&work, state, factor);
+        search(&work, factor);
+    } while (work.points < POINTS && change(&work, last, factor) > STRAG_WORTH / 5);
+    return work;
+}
+
+bool strag_fit_update(struct strag_fit *fit, const struct strag_state_record *record,
+                      const struct strag_selection *selection)
+{
+    const struct strag_state state = strag_state_of(record);
+    double began[NUMBERS], factor[NUMBERS];
+    fit->log[0] = '\0';
+    if (fit->calls < fit->next || !is_surprising(fit, selection))
+        return false;
+    for (int i = 0; i < NUMBERS; i++)
+        began[i] = factor[i] = fit->doubt[i] > 0 ? takes(fit, i) / fit->before[i] : 1;
+    const struct work work = fit_factors(fit, &state, factor);
+    if (error_of(&work, began) < 0)
+        return false; /* out of memory, or no plan can be priced */
+    const bool moved = change(&work, began, factor) > STRAG_WORTH;
+    fit->next = moved ? 2 * fit->calls : UINT64_MAX;
+    adopt(fit, &work, began, factor);
+    if (moved)
+        snprintf(
+            fit->log, sizeof fit->log,
+            "model fitted to %d kinds of calls: %s %.4g us, %s %.4g Gbit/s, error %s (before: %s)",
+            fit->nkinds, strag_model_numbers[fit->id[LATENCY]].name, 1e6 * takes(fit, LATENCY),
+            strag_model_numbers[fit->id[BANDWIDTH]].name, 8e-9 / takes(fit, BANDWIDTH),
+            strag_units_share(fit->now.measured_error).text,
+            strag_units_share(error_of(&work, began)).text);
+    return moved;
+}
+
+const struct strag_sourced_model *strag_fit_model(const struct strag_fit *fit)
+{
+    return &fit->now;
+}
+
+const char *strag_fit_log(const struct strag_fit *fit)
+{
+    return fit->log;
+}

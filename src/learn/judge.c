@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "learn/judge.h"
+
+#include "base/text.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LONG = 4 << 20,        /* bytes that no latency matters for */
+    SOON = 4,              /* windows without a pause: the first ones, and after each change */
+    FIRST_EXPERIMENT = 20, /* calls before it */
+};
+
+struct call {
+    struct strag_watched_call what;
+    int straggler; /* that it did not wait for; -1: it waited for all ranks */
+};
+
+struct strag_judge {
+    struct strag_judge_options options;
+    struct strag_observer *observer;
+    struct call calls[STRAG_WINDOW_CALLS]; /* of the window; of these, */
+    int filled;                            /* ... as many */
+    double own;                            /* seconds that this rank was in them */
+    struct strag_window_order order;       /* of the window */
+
+    struct strag_state_record state;
+    struct strag_judge_table usual, ahead; /* without and with a straggler */
+    bool is_ahead;                         /* `ahead` is in force */
+    struct strag_verdict acted;            /* the verdict that was last acted upon */
+
+    struct strag_dynamic *dynamic;
+    double price;                /* of finding out who that is: modelled seconds */
+    bool arrivals;               /* finding out is on, or examined */
+    struct strag_selection *any; /* without the last rank, or NULL */
+
+    double scale; /* measured seconds for a modelled one; 0: unknown */
+    bool stale;   /* the usual table is of numbers that have changed */
+    double busy;  /* seconds in calls since links were examined */
+    int soon;     /* windows that follow without a pause */
+    struct strag_budget budget;
+    struct strag_watch_summary summary;
+    char log[768];
+};
+
+/* ---- Modelled times ---- */
+
+/* Modelled seconds of a call with a straggler's delay. The previous component is assumed to run the
+ * best plan of those that wait for all ranks. @return INFINITY: unknown */
+static double modelled(const struct strag_selection *selection,
+                       const struct strag_watched_call *call, double delay)
+{
+    double least = INFINITY;
+    for (int c = 0; selection && c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        bool wanted = call->algorithm ? candidate->algorithm == call->algorithm &&
+                                            candidate->blocks == call->blocks
+                                      : !candidate->algorithm->needs_straggler;
+        if (!candidate->profile || !wanted)
+            continue;
+        struct strag_profile profile = *candidate->profile;
+        profile.delay = delay;
+        least = fmin(least, strag_profile_seconds(&profile, (double)call->bytes));
+    }
+    return least;
+}
+
+/* What the usual table runs. */
+static struct strag_watched_call usual_call(const struct strag_judge *judge, size_t bytes)
+{
+    const struct strag_entry *entry = strag_table_entry(&judge->usual.table, bytes);
+    return (struct strag_watched_call){.bytes = bytes,
+                                       .algorithm = entry->algorithm,
+                                       .blocks = entry->blocks,
+                                       .turn = STRAG_DYNAMIC_OUTSIDE,
+                                       .without = -1};
+}
+
+/* ---- Making one ---- */
+
+/* The slowest host, from the next call on. */
+static void note_slowest(struct strag_judge *judge)
+{
+    struct strag_slowest *note = &judge->summary.slowest;
+    const struct strag_state_record *state = &judge->state;
+    const struct strag_slow *slowest = NULL;
+    const bool before = note->hosts > 0;
+    for (int s = 0; s < state->nslow; s++) {
+        if (!slowest || state->slow[s].factor > slowest->factor)
+            slowest = &state->slow[s];
+    }
+    note->hosts = state->nslow;
+    note->to = slowest ? 0 : judge->summary.calls;
+    if (!slowest)
+        return;
+    if (note->rank != slowest->rank || !before)
+        note->from = judge->summary.calls + 1;
+    note->rank = slowest->rank;
+    note->factor = slowest->factor;
+}
+
+static bool is_same_table(const struct strag_table *a, const struct strag_table *b)
+{
+    bool same = a->entries == b->entries;
+    for (int e = 0; same && e < a->entries; e++)
+        same = a->entry[e].from == b->entry[e].from &&
+               a->entry[e].algorithm == b->entry[e].algorithm &&
+               a->entry[e].blocks == b->entry[e].blocks;
+    return same;
+}
+
+void strag_judge_free(struct strag_judge *judge)
+{
+    if (!judge)
+        return;
+    strag_selection_free(judge->usual.selection);
+    strag_selection_free(judge->ahead.selection);
+    strag_selection_free(judge->any);
+    strag_dynamic_free(judge->dynamic);
+    strag_observer_free(judge->observer);
+    free(judge);
+}
+
+/* @return NULL: as it was */
+static const struct strag_sourced_model *model_of(const struct strag_judge *judge)
+{
+    return judge->options.fit ? strag_fit_model(judge->options.fit) : NULL;
+}
+
+/* What runs without the last rank: without the last rank, as without any other. */
+static void make_any(struct strag_judge *judge)
+{
+    const double a_little = 1e-9; /* seconds: with 0 it would not be late to the model */
+    struct strag_state_record state = judge->state;
+    struct strag_selection *made = NULL;
+    state.nstragglers = 1;
+    state.straggler = (struct strag_straggler){judge->options.n - 1, a_little};
+    judge->options.make_any(judge->options.context, &state, model_of(judge), &made, &judge->price);
+    strag_selection_free(judge->any);
+    judge->any = made;
+}
+
+struct strag_judge *strag_judge_create(const struct strag_judge_options *options,
+                                       const struct strag_state_record *state,
+                                       const struct strag_judge_table *usual)
+{
+    struct strag_judge *judge = calloc(1, sizeof *judge);
+    if (!judge)
+        return NULL;
+    judge->options = *options;
+    judge->observer = strag_observer_create();
+    judge->dynamic = strag_dynamic_create(options->n, options->dynamic);
+    if (!judge->observer || !judge->dynamic) {
+        strag_judge_free(judge);
+        return NULL;
+    }
+    judge->budget.unlimited = options->same_window;
+    judge->state = *state;
+    judge->usual = *usual;
+    judge->stale =
+        options->fit && usual->selection && !is_same_table(&usual->table, &usual->selection->table);
+    judge->acted.rank = -1;
+    judge->soon = SOON;
+    judge->summary = strag_watch_summary_none();
+    note_slowest(judge);
+    if (options->dynamic == STRAG_DYNAMIC_ALWAYS)
+        make_any(judge);
+    const struct strag_watched_call long_call = usual_call(judge, LONG);
+    strag_dynamic_begin(judge->dynamic, judge->any, LONG,
+                        modelled(judge->usual.selection, &long_call, 0), options->dynamic_from);
+    judge->order = strag_judge_first(options->calls, options->same_window);
+    return judge;
+}
+
+struct strag_window_order strag_judge_first(int calls, bool same_window)
+{
+    const bool all = same_window || calls < STRAG_FIRST_WINDOW;
+    return (struct strag_window_order){.calls = all ? calls : STRAG_FIRST_WINDOW};
+}
+
+/* ---- Calls ---- */
+
+/* Does the algorithm not wait for the straggler? */
+static bool goes_ahead(const struct strag_algorithm *algorithm)
+{
+    return algorithm && algorithm->needs_straggler;
+}
+
+void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call *call,
+                     double seconds)
+{
+    struct strag_watch_summary *summary = &judge->summary;
+    const bool outside = call->turn == STRAG_DYNAMIC_OUTSIDE;
+    const int straggler = !outside                      ? call->without
+                          : goes_ahead(call->algorithm) ? judge->acted.rank
+                                                        : -1;
+    summary->calls++;
+    strag_budget_add_call(&judge->budget, seconds);
+    judge->busy += seconds < 0 ? judge->budget.call : seconds;
+    if (straggler >= 0 && outside && summary->ahead_from == 0)
+        summary->ahead_from = summary->calls;
+    if (seconds < 0 || judge->filled == STRAG_WINDOW_CALLS)
+        return;
+    judge->calls[judge->filled++] = (struct call){*call, straggler};
+    judge->own += seconds;
+}
+
+/* ---- Measured and modelled ---- */
+
+/* Most calls are like the one before. */
+static bool has_same_model(const struct strag_watched_call *a, const struct strag_watched_call *b)
+{
+    return a->bytes == b->bytes && a->algorithm == b->algorithm && a->blocks == b->blocks;
+}
+
+/* Of a window's calls that waited for all ranks: how long they take, and how far that is from what
+ * is modelled; in the median, of two the less: the first call may have made connections. */
+static void find_scale(struct strag_judge *judge)
+{
+    const struct call *before = NULL;
+    double expected = INFINITY, ratios[STRAG_WINDOW_CALLS];
+    int count = 0;
+    for (int c = 0; c < judge->filled; c++) {
+        const struct call *call = &judge->calls[c];
+        const double seconds = (double)strag_observer_call(judge->observer, c).seconds;
+        if (!before || !has_same_model(&call->what, &before->what))
+            expected = modelled(judge->usual.selection, &call->what, 0);
+        before = call;
+        if (call->straggler < 0 && seconds > 0 && expected > 0 && expected < INFINITY)
+            ratios[count++] = seconds / expected;
+    }
+    if (count == 0)
+        return;
+    qsort(ratios, (size_t)count, sizeof *ratios, strag_compare_double);
+    judge->scale = ratios[(count - 1) / 2];
+    for (int c = 0; c < count; c++)
+        ratios[c] = fabs(1 / ratios[c] - 1);
+    qsort(ratios, (size_t)count, sizeof *ratios, strag_compare_double);
+    judge->summary.model_error = ratios[(count - 1) / 2];
+}
+
+/* How much longer the calls that went ahead would have taken with the usual table. */
+static void find_saved(struct strag_judge *judge)
+{
+    for (int c = 0; c < judge->filled; c++) {
+        const struct call *call = &judge->calls[c];
+        const struct strag_last last = strag_observer_call(judge->observer, c);
+        if (call->straggler < 0 || call->what.turn != STRAG_DYNAMIC_OUTSIDE)
+            continue;
+        const struct strag_watched_call usual = usual_call(judge, call->what.bytes);
+        const double delay = last.rank == call->straggler ? (double)last.delay / judge->scale : 0;
+        const double saved = modelled(judge->usual.selection, &usual, 0) + delay -
+                             modelled(judge->ahead.selection, &call->what, delay);
+        if (isfinite(saved))
+            strag_observer_saved(judge->observer, judge->scale * saved);
+    }
+}
+
+/* ---- Stragglers ---- */
+
+/* Does the table help at any size? */
+static bool helps(const struct strag_table *table)
+{
+    for (int e = 0; e < table->entries; e++) {
+        if (goes_ahead(table->entry[e].algorithm))
+            return true;
+    }
+    return false;
+}
+
+/* Does it help at the sizes of the last calls? */
+static bool helps_now(const struct strag_judge *judge)
+{
+    for (int c = 0; judge->is_ahead && c < judge->filled; c++) {
+        if (goes_ahead(strag_table_find(&judge->ahead.table, judge->calls[c].what.bytes)))
+            return true;
+    }
+    return false;
+}
+
+/* The table for a straggler. @return whether it helps */
+static bool make_ahead(struct strag_judge *judge, const struct strag_state_record *state)
+{
+    struct strag_judge_table made = {.selection = NULL};
+    judge->options.make(judge->options.context, state, model_of(judge), &made);
+    const bool good = helps(&made.table);
+    strag_selection_free(good ? judge->ahead.selection : made.selection);
+    if (good)
+        judge->ahead = made;
+    return good;
+}
+
+static void log_straggler(struct strag_judge *judge, const struct strag_verdict *verdict)
+{
+    if (verdict->rank < 0)
+        snprintf(judge->log, sizeof judge->log, "no rank is late");
+    else
+        snprintf(judge->log, sizeof judge->log, "rank %d is late by %s: %s", verdict->rank,
+                 strag_units_time(verdict->delay).text,
+                 helps_now(judge) ? "the others go ahead" : "it is waited for");
+}
+
+/* Another table, if one is wanted. */
+static void act(struct strag_judge *judge, const struct strag_verdict *verdict,
+                struct strag_judgement *judgement)
+{
+    const bool before = judge->is_ahead;
+    struct strag_state_record state = judge->state;
+    bool ahead = false;
+    state.nstragglers = 0;
+    if (verdict->rank >= 0) {
+        if (!(judge->scale > 0) || strag_budget_left(&judge->budget) < 0)
+            return; /* try again after the next window */
+        state.nstragglers = 1;
+        state.straggler = (struct strag_straggler){verdict->rank, verdict->delay / judge->scale};
+        ahead = make_ahead(judge, &state);
+    }
+    judge->acted = *verdict;
+    judge->is_ahead = ahead;
+    log_straggler(judge, verdict);
+    if (!ahead && !before)
+        return;
+    judgement->change = STRAG_CHANGE_STRAGGLER;
+    judge->state = state;
+    judge->state.nstragglers = ahead;
+}
+
+/* ---- The last rank to arrive ---- */
+
+static void fill_dynamic_calls(const struct strag_judge *judge, struct strag_dynamic_call *calls)
+{
+    for (int c = 0; c < judge->filled; c++) {
+        const struct call *call = &judge->calls[c];
+        const struct strag_last last = strag_observer_call(judge->observer, c);
+        const struct strag_watched_call usual = usual_call(judge, call->what.bytes);
+        calls[c] = (struct strag_dynamic_call){
+            .bytes = call->what.bytes,
+            .last = last.rank,
+            .gap = (double)last.delay,
+            .seconds = (double)last.seconds,
+            .close = last.close,
+            .turn = call->what.turn,
+            .went_ahead = call->what.without >= 0,
+            .together = modelled(judge->usual.selection, &usual, 0),
+            .ahead = strag_dynamic_ahead(judge->dynamic, call->what.bytes),
+        };
+    }
+}
+
+static void log_dynamic(struct strag_judge *judge, bool before)
+{
+    const struct strag_dynamic_policy *policy = strag_dynamic_policy(judge->dynamic);
+    if (policy->on != before)
+        snprintf(judge->log, sizeof judge->log,
+                 policy->on ? "another rank is late in each call: the others go ahead after "
+                              "%s and %s per MiB"
+                            : "all ranks are waited for again",
+                 strag_units_time(policy->wait_limit).text,
+                 strag_units_time(1048576 * policy->wait_per_byte).text);
+}
+
+/* One straggler that the others go ahead without is the better known.
+ * @return whether to look closely */
+static bool look_for_the_last(struct strag_judge *judge)
+{
+    struct strag_dynamic_call calls[STRAG_WINDOW_CALLS];
+    const bool before = strag_dynamic_policy(judge->dynamic)->on;
+    const int count = judge->filled;
+    if (judge->options.dynamic == STRAG_DYNAMIC_NEVER || !(judge->scale > 0))
+        return false;
+    fill_dynamic_calls(judge, calls);
+    bool look = strag_dynamic_suspects(judge->dynamic, calls, count);
+    if (judge->is_ahead) {
+        strag_dynamic_leave(judge->dynamic);
+    } else if (judge->any) {
+        look = strag_dynamic_window(judge->dynamic, calls, count, judge->scale,
+                                    judge->scale * judge->price);
+    } else if ((look || judge->options.dynamic == STRAG_DYNAMIC_ALWAYS) &&
+               strag_budget_left(&judge->budget) >= 0) {
+        make_any(judge);
+        strag_dynamic_table(judge->dynamic, judge->any);
+    }
+    log_dynamic(judge, before);
+    judge->summary.dynamic = strag_dynamic_report(judge->dynamic);
+    look = look && !judge->is_ahead;
+    judge->arrivals = look || strag_dynamic_policy(judge->dynamic)->on;
+    return look;
+}
+
+/* ---- Slow links ---- */
+
+/* If arrivals are determined in calls, messages wait for ranks, too, and meters say nothing of
+ * links. */
+static void examine_links(struct strag_judge *judge, const struct strag_link_sample *links,
+                          struct strag_judgement *judgement)
+{
+    struct strag_slowdown *slowdown = judge->options.slowdown;
+    if (!slowdown)
+        return;
+    judgement->probe = strag_slowdown_window(slowdown, judge->arrivals ? NULL : links, judge->busy);
+    if (judgement->probe > 0 &&
+        strag_budget_left(&judge->budget) < strag_slowdown_price(slowdown)) {
+        strag_slowdown_skip(slowdown);
+        judgement->probe = 0;
+    }
+    judgement->probe_bytes = strag_slowdown_bytes(slowdown);
+    judge->busy = 0;
+}
+
+static void log_links(struct strag_judge *judge)
+{
+    const struct strag_state_record *state = &judge->state;
+    int used =
+        snprintf(judge->log, sizeof judge->log, "slow links: %s", state->nslow ? "" : "none");
+    for (int s = 0; s < state->nslow && used < (int)sizeof judge->log; s++)
+        used += snprintf(judge->log + used, sizeof judge->log - (size_t)used, "%s%s: %.4g",
+                         s ? ", " : "",
+                         judge->options.host(judge->options.context, state->slow[s].rank),
+                         state->slow[s].factor);
+}
+
+/* With other links the straggler's table may no longer help: the next verdict decides again. What
+ * experiments have found stays. */
+enum strag_change strag_judge_probed(struct strag_judge *judge,
+                                     const struct strag_link_sample *links, double seconds)
+{
+    const struct strag_judge_options *options = &judge->options;
+    const bool changed = strag_slowdown_probed(options->slowdown, links, seconds);
+    judge->log[0] = '\0';
+    judge->summary.slowest.probes++;
+    judge->soon = SOON;
+    if (!changed)
+        return STRAG_CHANGE_NOTHING;
+    judge->state.nstragglers = 0;
+    judge->is_ahead = false;
+    judge->acted.rank = -1;
+    strag_slowdown_state(options->slowdown, &judge->state);
+    if (options->fit)
+        strag_fit_forget(options->fit);
+    if (options->experiments)
+        strag_experiments_stop(options->experiments);
+    strag_selection_free(judge->usual.selection);
+    judge->usual.selection = NULL;
+    options->make(options->context, &judge->state, model_of(judge), &judge->usual);
+    if (options->experiments)
+        strag_experiments_apply(options->experiments, &judge->usual.table);
+    strag_dynamic_table(judge->dynamic, NULL);
+    strag_selection_free(judge->any);
+    judge->any = NULL;
+    note_slowest(judge);
+    log_links(judge);
+    return STRAG_CHANGE_LINKS;
+}
+
+/* ---- The machine ---- */
+
+/* What a straggler that was found has changed says nothing of it. */
+static void fit_model(struct strag_judge *judge, const struct strag_call_sample *samples)
+{
+    struct strag_fit *fit = judge->options.fit;
+    struct strag_state_record state = judge->state;
+    if (judge->is_ahead)
+        state.nstragglers = 0;
+    for (int c = 0; fit && c < judge->filled; c++) {
+        const struct strag_watched_call *call = &judge->calls[c].what;
+        if (judge->calls[c].straggler < 0 && call->algorithm)
+            strag_fit_note(fit, call->bytes, call->algorithm, call->blocks,
+                           strag_call_sample_seconds(&samples[c], judge->options.n),
+                           strag_call_sample_delay(&samples[c]));
+    }
+    if (fit && strag_fit_update(fit, &state, judge->usual.selection)) {
+        judge->stale = true;
+        snprintf(judge->log, sizeof judge->log, "%s", strag_fit_log(fit));
+    }
+}
+
+/* The usual table with the fitted numbers and what experiments have found.
+ * @return whether it is another one */
+static bool make_usual(struct strag_judge *judge)
+{
+    const struct strag_table before = judge->usual.table;
+    struct strag_state_record state = judge->state;
+    if (judge->is_ahead)
+        state.nstragglers = 0;
+    if (judge->stale && strag_budget_left(&judge->budget) >= 0) {
+        struct strag_judge_table made = {.selection = NULL};
+        judge->options.make(judge->options.context, &state, model_of(judge), &made);
+        strag_selection_free(judge->usual.selection);
+        judge->usual = made;
+        judge->stale = false;
+        if (judge->any) {
+            make_any(judge);
+            strag_dynamic_table(judge->dynamic, judge->any);
+        }
+    }
+    if (judge->options.experiments)
+        strag_experiments_apply(judge->options.experiments, &judge->usual.table);
+    return !is_same_table(&before, &judge->usual.table);
+}
+
+/* ---- Experiments ---- */
+
+/* Did a call of the window run what it was ordered to? Not if it was none for a table to choose:
+ * with an operator that does not commute, which counts as the same operation as others of the
+ * user's. */
+static bool ran_as_ordered(const struct strag_judge *judge, int call)
+{
+    const struct strag_window_order *order = &judge->order;
+    const struct strag_watched_call *what = &judge->calls[call].what;
+    const struct strag_watched_call usual = usual_call(judge, what->bytes);
+    const bool rival = order->rival_runs >> call & 1;
+    return what->algorithm == (rival ? order->rival : usual.algorithm) &&
+           what->blocks == (rival ? order->blocks : usual.blocks);
+}
+
+/* A window that had a rival. @return whether that was the experiment's last */
+static bool end_experiment(struct strag_judge *judge, const struct strag_call_sample *samples)
+{
+    double seconds[STRAG_WINDOW_CALLS];
+    if (judge->order.bytes == 0)
+        return false;
+    for (int c = 0; c < judge->filled; c++) {
+        seconds[c] = strag_call_sample_seconds(&samples[c], judge->options.n);
+        if (!ran_as_ordered(judge, c))
+            strag_experiments_stop(judge->options.experiments);
+    }
+    strag_budget_add_loss(
+        &judge->budget, strag_experiments_add(judge->options.experiments, seconds, judge->filled));
+    const char *log = strag_experiments_log(judge->options.experiments);
+    if (log[0])
+        snprintf(judge->log, sizeof judge->log, "%s", log);
+    return log[0];
+}
+
+/* Of the window's calls that waited for all, the size and operation that most had.
+ * @return how many */
+static int most_frequent(const struct strag_judge *judge, struct strag_watched_call *most)
+{
+    int best = 0;
+    for (int c = 0; c < judge->filled; c++) {
+        const struct strag_watched_call *what = &judge->calls[c].what;
+        int count = 0;
+        for (int d = 0; d < judge->filled; d++)
+            count += judge->calls[d].straggler < 0 && judge->calls[d].what.bytes == what->bytes &&
+                     judge->calls[d].what.operation == what->operation;
+        if (count > best) {
+            best = count;
+            *most = *what;
+        }
+    }
+    return best;
+}
+
+/* Not where arrivals decide what a call takes, nor while links are in doubt.
+ * @return whether the next window is an experiment's */
+static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgement)
+{
+    struct strag_experiments *experiments = judge->options.experiments;
+    struct strag_watched_call call;
+    if (!experiments || !judge->usual.selection)
+        return false;
+    if (judge->is_ahead || judge->arrivals || judgement->look || judgement->probe) {
+        strag_experiments_stop(experiments);
+        return false;
+    }
+    if (judge->summary.calls < FIRST_EXPERIMENT || most_frequent(judge, &call) < STRAG_FIRST_WINDOW)
+        return false;
+    const struct strag_experiment_inputs inputs = {
+        .selection = judge->usual.selection,
+        .table = &judge->usual.table,
+        .bytes = call.bytes,
+        .operation = call.operation,
+        .call = judge->budget.call,
+        .left = strag_budget_left(&judge->budget),
+    };
+    return strag_experiments_next(experiments, &inputs, &judgement->next);
+}
+
+/* ---- The next window ---- */
+
+/* Windows follow each other at once, with more and more calls, while something is new or in doubt;
+ * then as far apart as their share of the time wants it. After too much was spent there is a pause
+ * in any case. */
+static void order_next(struct strag_judge *judge, struct strag_judgement *judgement)
+{
+    const int most = judge->options.calls;
+    const int calls = judge->filled > 0 ? 2 * judge->filled : STRAG_FIRST_WINDOW;
+    struct strag_window_order *next = &judgement->next;
+    *next = (struct strag_window_order){.calls = most};
+    if (judge->options.same_window || try_rival(judge, judgement))
+        return;
+    if (judgement->look || judgement->probe || judgement->change != STRAG_CHANGE_NOTHING)
+        judge->soon = SOON;
+    next->calls = calls < most && !judgement->look ? calls : most;
+    next->pause = strag_budget_pause(&judge->budget, judge->soon > 0);
+    judge->soon -= judge->soon > 0;
+}
+
+/* ---- The judgement ---- */
+
+static void stragglers(struct strag_judge *judge, const struct strag_verdict *verdict,
+                       struct strag_judgement *judgement)
+{
+    if (judge->options.stragglers) {
+        find_saved(judge);
+        if (verdict->rank != judge->acted.rank || verdict->delay != judge->acted.delay)
+            act(judge, verdict, judgement);
+    }
+    judge->summary.straggler = verdict->rank;
+    judge->summary.delay = verdict->delay;
+}
+
+struct strag_judgement strag_judge_window(struct strag_judge *judge,
+                                          const struct strag_call_sample *calls, int count,
+                                          const struct strag_link_sample *links)
+{
+    const struct strag_verdict verdict = strag_observer_decide(judge->observer, calls, count);
+    struct strag_judgement judgement = {.look = verdict.look};
+    judge->log[0] = '\0';
+    if (judge->filled > 0)
+        judge->budget.call = judge->own / judge->filled;
+    find_scale(judge);
+    stragglers(judge, &verdict, &judgement);
+    judgement.look = look_for_the_last(judge) || judgement.look;
+    judgement.found = end_experiment(judge, calls);
+    fit_model(judge, calls);
+    if (make_usual(judge) && !judge->is_ahead && judgement.change < STRAG_CHANGE_TABLE)
+        judgement.change = STRAG_CHANGE_TABLE;
+    examine_links(judge, links, &judgement);
+    order_next(judge, &judgement);
+    judge->order = judgement.next;
+    judge->filled = 0;
+    judge->own = 0;
+    return judgement;
+}
+
+void strag_judge_spent(struct strag_judge *judge, double seconds)
+{
+    strag_budget_add_window(&judge->budget, seconds);
+}
+
+const struct strag_state_record *strag_judge_state(const struct strag_judge *judge)
+{
+    return &judge->state;
+}
+
+const struct strag_judge_table *strag_judge_current(const struct strag_judge *judge)
+{
+    return judge->is_ahead ? &judge->ahead : &judge->usual;
+}
+
+const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *judge)
+{
+    return strag_dynamic_policy(judge->dynamic);
+}
+
+const struct strag_watch_summary *strag_judge_summary(struct strag_judge *judge)
+{
+    struct strag_watch_summary *summary = &judge->summary;
+    summary->seconds = judge->budget.calls;
+    summary->observed = strag_observer_report(judge->observer);
+    summary->world = summary->observed.rank < 0
+                         ? -1
+                         : judge->options.world(judge->options.context, summary->observed.rank);
+    return summary;
+}
+
+const struct strag_sourced_model *strag_judge_model(const struct strag_judge *judge)
+{
+    return model_of(judge);
+}
+
+const char *strag_judge_log(const struct strag_judge *judge)
+{
+    return judge->log;
+}

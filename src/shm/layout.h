@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is in the memory that the ranks of a host share, and what each of them keeps about it.
+ *
+ * Every process has one arena, however many communicators it is in. It alone writes there; the
+ * others on its host read. So what a process may take of memory can be said beforehand, and a
+ * second communicator of the same ranks maps nothing new.
+ *
+ *     arena    header | rings | mailboxes | small slots | slots
+ *
+ *     mailbox  of one rank in one communicator: its status; where its channel to each other rank
+ *              of the host is; how far it has taken what each of them sent; and a ring of its own
+ *     ring     CELLS cells. A cell announces a message. Up to INLINE bytes are in the cell itself,
+ *              so that a short message is one cache line; longer ones are in a slot, where the
+ *              sender puts them and the receiver reduces them
+ *     slots    for all communicators and peers. A message to several ranks is copied once
+ *
+ * A channel, from one rank to another in one communicator, needs a ring only while messages are
+ * in flight. It gets one with its first message, and may lose it to another channel when all have
+ * been taken. So that nobody takes what is another channel's, every assignment of a ring has a
+ * number of its own, and a cell is valid when its tag is that number and the next message's:
+ *
+ *     rank 0's mailbox                   ring 5                       rank 1's mailbox
+ *     channel to 1: (17, ring 5)   -->   cell 1: 17, message 9        taken from 0: 8
+ *     channel to 2: none                 cell 2: 17, message 10
+ *
+ * A receiver that does not find its next message looks whether the channel has moved.
+ *
+ * Room. A channel keeps the slots of its last 8 messages: nothing has to be asked for in most
+ * calls. It uses them again; but for messages that fill half of a slot it exchanges them, if
+ * each rank has a processor, for those that have not been used for longest: what a processor writes
+ * while another one has it in its cache costs more than all the rest of a message
+ * (shm/room.c has figures). What messages that were taken have kept comes back when
+ * nothing is left, from all the process's communicators that are not in a call. More than `large`
+ * are taken only when that many are in use: memory that was never needed stays untouched. The
+ * engine relies on room for the next message to a rank once this one has taken what it was sent.
+ * Slots for all that do not grant that, but two rules do:
+ *
+ *   1. A rank that waits, whatever for, and sees that another one is starved of room, takes what
+ *      this one has sent it, and what it holds in place of it, into memory of its own (drains it).
+ *   2. A communicator that has nothing in a slot gets one in any case: there is one in reserve for
+ *      each. And it has a ring of its own.
+ *
+ * So a rank that is starved in a call has messages of this communicator in flight, or none is in
+ * its way. Each of their receivers is in the call, or will be, since it has not got all that the
+ * call has for it; there it takes the message because it wants it, or drains it because it waits.
+ * Other communicators, whose threads may wait for this very call, have taken nothing that it must
+ * have.
+ *
+ * If a receiver's call has failed it takes nothing more of it. Slots of such messages are free at
+ * once; their ring is free when the receiver has left, or waits in a later call and takes them out
+ * of the way. Who needs the ring waits for that; but it fails, too, if the messages are of its own
+ * call, or if the receiver has given up a call and has not waited in a later one since: it may
+ * never come back.
+ *
+ * Leaving. Others may read a rank's mailbox until they leave the communicator themselves. So its
+ * memory is used again only when all have said that they left: begun is LEFT, or the mailbox's key
+ * has changed.
+ */
+#ifndef STRAG_SHARED_MEMORY_LAYOUT_H
+#define STRAG_SHARED_MEMORY_LAYOUT_H
+
+#include "shm/shm.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+enum {
+    STRAG_SHM_LINE = 64,       /* bytes of a cache line */
+    STRAG_SHM_CELLS = 8,       /* messages announced from a rank to another; a power of two */
+    STRAG_SHM_INLINE = 48,     /* bytes of a message in its cell */
+    STRAG_SHM_SMALL = 2048,    /* bytes of a small slot */
+    STRAG_SHM_LONGEST = 32768, /* most bytes of a slot */
+    STRAG_SHM_SHARED = 8, /* messages that a sender remembers, since others may want the same */
+    STRAG_SHM_NO_SLOT = 0xffff,   /* the message is in its cell */
+    STRAG_SHM_MAILBOX_UNIT = 128, /* bytes: mailboxes begin at multiples of this */
+    STRAG_SHM_OPEN_LISTS = 256,   /* of arenas by key */
+    STRAG_SHM_ENTERED = 2,        /* calls of which a rank says what they are */
+    STRAG_SHM_SAMPLES = 15,       /* messages whose median tells what it costs to write them */
+};
+
+/* ---- In the arena ---- */
+
+/* Processes share what is atomic there, but no locks. */
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit atomics need no lock");
+
+struct strag_shm_cell {
+    /* Upper half: of the assignment of the ring; lower half: of the message, from 1 in each
+     * channel. 0: none yet. */
+    _Atomic uint64_t tag;
+    uint32_t call; /* the lower half of its number */
+    uint16_t bytes;
+    uint16_t slot; /* of the sender's, or STRAG_SHM_NO_SLOT */
+    _Alignas(16) unsigned char data[STRAG_SHM_INLINE];
+};
+
+struct strag_shm_ring {
+    _Alignas(2 * STRAG_SHM_LINE) struct strag_shm_cell cells[STRAG_SHM_CELLS];
+};
+
+/* The beginning of a mailbox. Behind it are a ring, [n] entries of struct strag_shm_mailbox's
+ * `entries`, and [n] of its `taken`. */
+struct strag_shm_rank_status {
+    _Atomic uint64_t key;
+
+    /* Calls before this one are over for the rank. Published from time to time while it waits (with
+     * ranks on other hosts: at each look in vain), after a failed call, and on leaving. */
+    _Atomic uint64_t begun;
+
+    /* Where few ranks share a processor: the ranks whose next message it waits for, bit by bit (0:
+     * it does not wait), and on which processor. Others may see it late: it only helps them to
+     * decide whether to give the processor away. */
+    _Atomic uint64_t awaits;
+    _Atomic int32_t processor;
+
+    _Atomic uint32_t starved; /* it has no room for a message */
+
+    /* The last call that it has given up, published before `begun`; 0: none. */
+    _Atomic uint64_t given_up;
+    unsigned char padding[STRAG_SHM_LINE - 40];
+
+    /* shm/entered.h: two lines, read only if a call stands still, so that writing them in
+     * every call costs next to nothing. The last calls: that of number c is at c % ENTERED. */
+    struct strag_shm_entry {
+        _Atomic uint64_t number; /* from 1; 0: none, or it is being written */
+        _Atomic uint64_t bytes, what;
+    } entered[STRAG_SHM_ENTERED];
+    struct strag_shm_waiting {
+        _Atomic uint64_t ran, number, claims, said; /* as in struct strag_shm_wait */
+        _Atomic uint64_t claims_why, said_why;      /* as in strag_shm_tells_why: calls */
+    } waiting;
+    unsigned char more_padding[3 * STRAG_SHM_LINE - 96]; /* to a mailbox's unit */
+};
+_Static_assert(sizeof(struct strag_shm_rank_status) == 2 * STRAG_SHM_MAILBOX_UNIT,
+               "as mailboxes are aligned");
+
+#define STRAG_SHM_LEFT UINT64_MAX /* `begun`: it has left the communicator */
+
+/* How much of an arena is what; the same order as there. It is in the header, too. */
+struct strag_shm_size {
+    uint32_t bytes;     /* in all */
+    uint32_t rings;     /* number, without those in mailboxes */
+    uint32_t mailboxes; /* bytes */
+    uint32_t small;     /* number of small slots */
+    uint32_t large;     /* number of others, but for those in reserve */
+    uint32_t reserve;   /* number of these, and the most communicators */
+    uint32_t slot;      /* bytes of each of both */
+    uint32_t padding;
+};
+
+struct strag_shm_header {
+    uint64_t key;
+    struct strag_shm_size size;
+};
+
+/* ---- Seen by a process ---- */
+
+/* An arena's parts. */
+struct strag_shm_arena {
+    char *base;
+    struct strag_shm_ring *rings;
+    char *mailboxes, *small, *large;
+    struct strag_shm_size size;
+};
+
+/* A mailbox's parts, here or in another process's arena. */
+struct strag_shm_mailbox {
+    struct strag_shm_rank_status *status;
+    struct strag_shm_ring *ring;
+    _Atomic uint64_t
+        *entries;        /* [n]: where the ring to a rank is: its assignment in the upper half,
+                          * its offset in lines in the lower half; 0: there was none yet */
+    char *taken;         /* [n], each a _Atomic uint32_t: all messages of a rank up to this */
+    size_t taken_stride; /* bytes: many share lines, few do not */
+};
+
+/* Another process's arena. */
+struct strag_shm_opened {
+    struct strag_shm_opened *next; /* with such a key */
+    uint64_t key;
+    struct strag_shm_arena arena;
+    int users;   /* communicators */
+    bool mapped; /* by us */
+};
+
+/* Who has a ring. */
+struct strag_shm_user {
+    struct strag_shm *shm; /* NULL: nobody */
+    struct strag_shm_peer *peer;
+};
+
+/* Long slots that go round: whichever was put back first is taken next. */
+struct strag_shm_rotation {
+    uint16_t *slots; /* [places]; free ones begin at `first` */
+    unsigned places, first, free;
+};
+
+/* The lock is for all of it, in calls only if there are threads; except that what belongs to a
+ * communicator is its own while it is in a call. */
+struct strag_shm_process {
+    bool threads; /* of any communicator */
+
+    /* slots: free ones, and how many messages each of the others has */
+    unsigned nfree_small, large_used;
+    uint16_t *free_small, *uses; /* a stack */
+    struct strag_shm_rotation rotation;
+    uint16_t *free_reserve; /* a stack: what the rotation has no place for */
+    unsigned nfree_reserve;
+    struct strag_shm *busy; /* communicators that may have messages in slots */
+
+    pthread_mutex_t lock;
+    int ranks;
+    size_t wanted; /* bytes of addresses */
+
+    /* the arena; base NULL: there is none */
+    struct strag_shm_arena arena;
+    uint64_t key;
+    int segment;                /* its number */
+    size_t may_map, mapped;     /* bytes of addresses, in all arenas */
+    unsigned char *mailbox_map; /* [units of mailboxes]: is it used? */
+    uint64_t mailboxes_made;
+    int communicators;
+    int holds;
+
+    /* rings */
+    struct strag_shm_user *users; /* [rings] */
+    unsigned next_ring;           /* to look at */
+    uint32_t assignments;
+
+    struct strag_shm *left; /* communicators whose memory others may still read, */
+    atomic_int nleft;       /* ... and how many these are */
+    struct strag_shm_opened *opened[STRAG_SHM_OPEN_LISTS];
+};
+
+/* ---- A communicator ---- */
+
+/* A message that has arrived in place. */
+struct strag_shm_arrival {
+    struct strag_shm_peer *peer; /* NULL: it was drained, and is the first part of what it is in */
+    struct strag_transfer *transfer;
+    bool released; /* but an older one is not */
+};
+
+/* A message in memory of our own. */
+struct strag_shm_drained {
+    struct strag_shm_arrival arrival;
+    struct strag_shm_drained *next;
+    uint32_t call, bytes;
+    _Alignas(16) unsigned char data[];
+};
+
+/* Another rank of the host, as this one sees it. Numbers of messages wrap in shared memory, and for
+ * the receiver; the sender counts on. What every message needs is in one cache line for each
+ * direction: if ranks share processors, little of it is left in the caches when a rank goes on.
+ */
+struct strag_shm_peer {
+    /* sending */
+    _Alignas(STRAG_SHM_LINE) struct strag_shm_cell *out; /* [CELLS]; NULL: no ring at the moment */
+    uint64_t out_tag;                                    /* but for the number */
+    int64_t sent;                                        /* number of the last message to it */
+    int64_t taken;                                       /* as of our last look */
+    const _Atomic uint32_t *out_taken;
+    uint32_t out_call;               /* of the last message; the lower half of its number */
+    int in_slots;                    /* of the last messages, whether taken or not */
+    uint16_t slots[STRAG_SHM_CELLS]; /* by number; STRAG_SHM_NO_SLOT */
+
+    /* receiving */
+    _Alignas(STRAG_SHM_LINE) const struct strag_shm_cell *in; /* [CELLS] */
+    uint64_t in_tag;
+    uint32_t received; /* number of the last message from it that we have examined */
+    uint32_t released; /* ... of the last one released with all before it */
+    _Atomic uint32_t *in_taken;
+    const _Atomic uint64_t *in_entry;
+    uint64_t entry; /* as of our last look */
+    const struct strag_shm_rank_status *status;
+    struct strag_shm_drained *drained; /* those not yet asked for */
+
+    const struct strag_shm_arena *arena;                /* its own */
+    struct strag_shm_arrival arrivals[STRAG_SHM_CELLS]; /* by number */
+    struct strag_shm_drained **drained_end;
+    _Atomic uint64_t *out_entry;
+    struct strag_shm_opened *opened;
+    struct strag_shm_mailbox mailbox;
+    uint64_t mailbox_key;
+};
+_Static_assert(offsetof(struct strag_shm_peer, in) == STRAG_SHM_LINE, "a line for sending");
+
+/* A message whose values may go to other ranks, too. */
+struct strag_shm_shared {
+    uint64_t content; /* as in struct strag_transfer */
+    const void *buffer;
+    size_t elements;
+    const struct strag_shm_peer *peer; /* to whom it went, and its number there */
+    int64_t number;
+};
+
+/* A message that could not be finished when it was posted. */
+struct strag_shm_pending {
+    struct strag_transfer *transfer;
+    struct strag_shm_peer *peer;
+    void *buffer;
+    size_t elements;
+    bool in_place;
+};
+
+/* How values get into slots: through the caches, or around them (shm/write.c). */
+struct strag_shm_writing {
+    bool around;
+    unsigned left;    /* long messages until the other way is taken */
+    unsigned untimed; /* ... until one is timed */
+    uint32_t chance;
+    int expensive; /* medians in a row by which around the caches would be faster */
+    int timed;
+    float costs[STRAG_SHM_SAMPLES]; /* of those: nanoseconds a byte */
+    float around_cost;              /* the median of the last ones; 0: not known yet */
+};
+
+struct strag_shm_queue {
+    struct strag_shm_pending *pending;
+    size_t length, room;
+};
+
+/* One rank's side of a communicator. It runs one call at a time. */
+struct strag_shm {
+    struct strag_transport super;
+    struct strag_shm_host host;
+    struct strag_shm_process *process;
+
+    int all;        /* ranks, on this host and others */
+    int n, me;      /* ranks on the host, and which of them this one is, in the order of ranks */
+    size_t longest; /* bytes of a message */
+    int processors; /* on which the host's ranks may run; 0: unknown */
+    struct strag_shm_arena arena;
+    struct strag_shm_mailbox mailbox;   /* our own; its status always is */
+    struct strag_shm_peer *peers;       /* [n] */
+    struct strag_shm_peer **peer;       /* [rank]; NULL: on another host */
+    struct strag_shm_peer *ring_user;   /* who has the mailbox's ring; NULL: nobody */
+    struct strag_shm_rank_status alone; /* used without a mailbox */
+    struct strag_shm *next_busy, *next_left;
+    atomic_bool in_call; /* or somebody looks after it; only with threads */
+    bool entered;        /* ... by our own call, which begin may not have come to */
+    bool joined;         /* others may read our mailbox */
+    bool few;       /* all are on this host, and few share a processor: they look who can go on */
+    bool has_stale; /* a call was given up: messages of it may be left, or still come */
+
+    /* sending */
+    unsigned slots_used;
+    bool is_busy; /* in the process's list */
+    struct strag_shm_shared shared[STRAG_SHM_SHARED];
+    unsigned nshared; /* since the call began */
+    bool starved;     /* published */
+    struct strag_shm_writing writing;
+
+    /* the call */
+    uint64_t call;    /* its number, from 1, the same on all ranks; 0: there was none yet */
+    unsigned begun;   /* calls so far */
+    uint64_t last;    /* the last one that may have sent anything; for those who look after us */
+    const void *type; /* these three as in strag_shm_begin */
+    size_t size;
+    bool contiguous;
+    bool polls;              /* as in strag_shm_next_call */
+    bool refused;            /* what was asked for last was not possible */
+    _Atomic uint64_t doomed; /* the call that strag_shm_doom ends; UINT64_MAX: none */
+    struct strag_shm_queue sends, receives;
+
+    /* waiting */
+    unsigned idle;    /* looks since something has happened */
+    unsigned moves;   /* messages sent or received so far, at least; atomic, for other threads */
+    unsigned seen;    /* ... when strag_shm_has_moved was asked */
+    unsigned in_vain; /* progresses in which nothing happened, in all calls */
+    unsigned looks;   /* in vain, in all calls */
+    unsigned drains;  /* in a row, for which there was no memory */
+    unsigned kept;    /* looks after which the processor was kept, in all calls */
+    int behind;       /* looks that are left although another rank could go on */
+    bool published;   /* the others know for whose messages we wait */
+};
+
+/* The communicator's call has ended, or who looked after it is done. */
+static inline void strag_shm_leave(struct strag_shm *shm)
+{
+    if (shm->process->threads)
+        atomic_store_explicit(&shm->in_call, false, memory_order_release);
+}
+
+/* Where a slot of an arena begins. */
+static inline char *strag_shm_slot(const struct strag_shm_arena *arena, unsigned slot)
+{
+    if (slot < arena->size.small)
+        return arena->small + (size_t)slot * STRAG_SHM_SMALL;
+    return arena->large + (size_t)(slot - arena->size.small) * arena->size.slot;
+}
+
+/* How far the owner of a mailbox has taken what a rank (index on the host) sent it. */
+static inline _Atomic uint32_t *strag_shm_taken(const struct strag_shm_mailbox *mailbox, int sender)
+{
+    return (_Atomic uint32_t *)(void *)(mailbox->taken + (size_t)sender * mailbox->taken_stride);
+}
+
+/* The cells that an entry of a mailbox leads to. */
+static inline struct strag_shm_cell *strag_shm_cells(const struct strag_shm_arena *arena,
+                                                     uint64_t entry)
+{
+    return (struct strag_shm_cell *)(void *)(arena->base + (entry & UINT32_MAX) * STRAG_SHM_LINE);
+}
+
+static inline uint64_t strag_shm_tag(uint64_t entry)
+{
+    return entry & ~(uint64_t)UINT32_MAX;
+}
+
+/* Is this call over for the peer, so that it sends and receives nothing more in it? If
+ * communicators may fail, a peer that has left perhaps knew of the failure before this rank will.
+ */
+static inline bool strag_shm_is_over(const struct strag_shm *shm, const struct strag_shm_peer *peer)
+{
+    const uint64_t begun = atomic_load_explicit(&peer->status->begun, memory_order_acquire);
+    return begun > shm->call && (begun != STRAG_SHM_LEFT || !shm->host.failed);
+}
+
+/* Has the peer left the communicator, so that it reads nothing more? */
+static inline bool strag_shm_has_left(const struct strag_shm_peer *peer)
+{
+    return atomic_load_explicit(&peer->status->begun, memory_order_acquire) == STRAG_SHM_LEFT;
+}
+
+/* Is the call of the last message to the peer over for it? It never reads its messages then. */
+static inline bool strag_shm_is_stale(const struct strag_shm *shm,
+                                      const struct strag_shm_peer *peer)
+{
+    const uint64_t call = shm->last - ((uint32_t)shm->last - peer->out_call);
+    return atomic_load_explicit(&peer->status->begun, memory_order_acquire) > call;
+}
+
+/* Of calls, whose numbers may wrap. */
+static inline bool strag_shm_is_before(uint32_t a, uint32_t b)
+{
+    return a != b && b - a <= UINT32_MAX / 2;
+}
+
+/* Has the channel from a peer another ring than at our last look? Then that is ours. */
+static inline bool strag_shm_follow(struct strag_shm_peer *peer)
+{
+    const uint64_t entry = atomic_load_explicit(peer->in_entry, memory_order_acquire);
+    if (entry == peer->entry)
+        return false;
+    peer->entry = entry;
+    peer->in = strag_shm_cells(peer->arena, entry);
+    peer->in_tag = strag_shm_tag(entry);
+    return true;
+}
+
+/** Free a drained message. @param arrival  its first part */
+void strag_shm_free_drained(struct strag_shm_arrival *arrival); /* shm/drain.c */
+
+/* The receiver is done with a message. The sender learns it once it is done with all before it. */
+static inline void strag_shm_release(struct strag_shm_arrival *arrival)
+{
+    struct strag_shm_peer *peer = arrival->peer;
+    if (!peer) {
+        strag_shm_free_drained(arrival);
+        return;
+    }
+    const uint32_t before = peer->released;
+    arrival->released = true;
+    while (peer->released != peer->received) {
+        struct strag_shm_arrival *next = &peer->arrivals[(peer->released + 1) % STRAG_SHM_CELLS];
+        if (!next->released)
+            break;
+        next->released = false;
+        peer->released++;
+    }
+    if (peer->released != before)
+        atomic_store_explicit(peer->in_taken, peer->released, memory_order_release);
+}
+
+/* ---- shm/limits.c ---- */
+
+/* Bytes that a process may use for all arenas that it maps. */
+struct strag_shm_limits {
+    size_t wanted; /* to map, if nothing limited it */
+    size_t mapped, touched;
+};
+
+/** What the site allows. @param wanted  bytes to map */
+struct strag_shm_limits strag_shm_limits_ask(size_t wanted);
+
+/** The least limit of the memory cgroups that a process is in.
+ * @param list  a file as /proc/self/cgroup; `mount`: as /sys/fs/cgroup
+ * @return bytes; SIZE_MAX: there is none */
+size_t strag_shm_cgroup_limit(const char *list, const char *mount);
+
+/** Choose the best sizes for this many ranks. @return why there is not enough for any use */
+enum strag_shm_reason strag_shm_size_for(int ranks, const struct strag_shm_limits *limits,
+                                         struct strag_shm_size *size);
+
+/** Bytes of a mailbox in a communicator of n ranks on a host, in units of mailboxes. */
+size_t strag_shm_mailbox_bytes(int n);
+
+/** Bytes of an arena of these sizes, whatever its member `bytes` says. */
+size_t strag_shm_arena_bytes(const struct strag_shm_size *size);
+
+/** Where an arena's parts begin. */
+void strag_shm_arena_at(void *base, const struct strag_shm_size *size,
+                        struct strag_shm_arena *arena);
+
+/** Where a mailbox's parts begin. */
+void strag_shm_mailbox_at(void *base, int n, struct strag_shm_mailbox *mailbox);
+
+/* ---- shm/arena.c: the caller has the lock ---- */
+
+/** The process needs its arena. */
+enum strag_shm_reason strag_shm_arena_make(struct strag_shm_process *process, int ranks);
+
+/** Make it with these sizes. */
+enum strag_shm_reason strag_shm_arena_make_sized(struct strag_shm_process *process,
+                                                 const struct strag_shm_size *size);
+
+/** No communicator needs it any more. */
+void strag_shm_arena_drop(struct strag_shm_process *process);
+
+/** Map another process's arena, unless it is mapped. It must be closed. */
+enum strag_shm_reason strag_shm_arena_open(struct strag_shm_process *process,
+                                           const struct strag_shm_info *info,
+                                           struct strag_shm_opened **opened);
+
+/** Another process's arena is at this address. @return NULL: out of memory */
+struct strag_shm_opened *strag_shm_arena_add(struct strag_shm_process *process, uint64_t key,
+                                             void *base, bool mapped);
+
+/** NULL is allowed. */
+void strag_shm_arena_close(struct strag_shm_process *process, struct strag_shm_opened *opened);
+
+/* ---- shm/room.c ---- */
+
+/** See which messages a peer has taken. */
+void strag_shm_see_taken(struct strag_shm_peer *peer);
+
+/** A slot for one message of this many bytes. @return STRAG_SHM_NO_SLOT: none is free */
+unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes);
+
+/** A slot that a message which fills half of one could use again goes to the end of the rotation,
+ * for the one that is at its beginning.
+ * @return that one, which has this one's use; or the same: there is none */
+unsigned strag_shm_exchange_slot(struct strag_shm *shm, unsigned slot);
+
+/** A message in the slot is not needed any more. */
+void strag_shm_put_slot(struct strag_shm *shm, unsigned slot);
+
+/** A ring for the channel to a peer. @return whether there is one */
+bool strag_shm_take_ring(struct strag_shm *shm, struct strag_shm_peer *peer);
+
+/** All that the communicator has comes back: nobody reads it any more. The caller has the lock. */
+void strag_shm_put_all(struct strag_shm *shm);
+
+/** With threads: let nobody else look after the communicator during a call. */
+void strag_shm_enter(struct strag_shm *shm);
+
+/* ---- shm/write.c ---- */
+
+/** As a communicator begins. */
+struct strag_shm_writing strag_shm_writing_begin(void);
+
+/** Copy a message's values into a slot. What is announced after it is there. */
+void strag_shm_write(struct strag_shm_writing *writing, void *slot, const void *values,
+                     size_t bytes);
+
+/** A long message is written: around the caches? */
+bool strag_shm_writes_around(struct strag_shm_writing *writing);
+
+/** Is it to be timed? */
+bool strag_shm_times_write(struct strag_shm_writing *writing);
+
+/** Note what it cost. @param cost  nanoseconds a byte */
+void strag_shm_note_write(struct strag_shm_writing *writing, double cost);
+
+/* ---- shm/shm.c ---- */
+
+/** Make the transport ready. @return false: out of memory */
+bool strag_shm_init(struct strag_shm *shm);
+
+/* ---- shm/drain.c ---- */
+
+/** Take what peers that are starved of room have sent. If there is no memory for that it is tried
+ * again, since others may give theirs back.
+ * @return STRAG_OK; or STRAG_ERR_MEMORY: it was tried very often */
+int strag_shm_drain(struct strag_shm *shm);
+
+/** Forget what was drained and nobody has asked for. */
+void strag_shm_drop_drained(struct strag_shm_peer *peer);
+
+/* ---- shm/wait.c ---- */
+
+/** Nothing has happened: do the process's other work, let other ranks run, or pause briefly. */
+void strag_shm_wait(struct strag_shm *shm);
+
+/** Nothing has happened, and the caller comes back by itself. */
+void strag_shm_poll(struct strag_shm *shm);
+
+/** Publish that calls before this one are over for this rank. */
+void strag_shm_publish_call(struct strag_shm *shm, uint64_t begun);
+
+/** Publish on which processor it runs. */
+void strag_shm_publish_processor(struct strag_shm *shm);
+
+/** Publish for whose messages it waits (bit r: index r on the host), and on which processor; 0: it
+ * does not wait. */
+void strag_shm_publish_wait(struct strag_shm *shm, uint64_t ranks);
+
+/** Publish whether it has no room for a message. */
+void strag_shm_publish_starved(struct strag_shm *shm, bool starved);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing values into slots: through the caches, or around them.
+ *
+ * A processor that writes a line which another one has in its cache first has to take it away from
+ * there. If both share a third cache, that is bearable, and slots that go round have left the
+ * second ones by then (shm/room.c). If they share none, it takes ten times as long as
+ * all the rest of a message. What is written around the caches, into memory, takes nothing away;
+ * the receiver reads it from memory, which is no slower than from a far cache, but slower than from
+ * a common one. Microseconds for 32 KiB (EPYC 9004), when many such messages follow each other:
+ *
+ *                          write  read    around: write  read
+ *     a common cache         1.2   0.7              1.1   2.0
+ *     none                    13   1.8              1.1   2.0
+ *
+ * Who shares a cache cannot be asked: a virtual machine says what it likes, and moves, and so do
+ * ranks that are not bound. So it is timed. Messages go through the caches as long as that takes
+ * less than TIMES as long as around them, which leaves enough for the receiver's reading; from time
+ * to time those that go around are tried through the caches again. Each rank decides that for
+ * itself: to the receiver it is no matter how a message was written.
+ *
+ * Some of all messages are timed, and the median counts. (Some that follow each other may say
+ * little: what the first ones cost depends on how those before them were written.) Which ones is
+ * left to chance: every fourth could be those to one of a plan's four partners. There is one way
+ * for all partners, though some may be near and others far.
+ */
+#include "shm/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+enum {
+    LONG = 4096,   /* bytes: shorter messages go through the caches, and are not timed */
+    FIRST = 128,   /* messages through the caches, until the others are timed: the memory is new */
+    LEARN = 128,   /* messages around the caches, to know what they cost */
+    AGAIN = 65536, /* messages around the caches, until the others are tried again */
+    LATER = 1 << 20, /* messages through the caches, until the cost of others is measured again */
+    EVERY = 4,       /* messages of which one is timed, in the mean */
+    TIMES = 4,
+    EXPENSIVE =
+        3, /* medians in a row that are TIMES as much, until messages go around the caches */
+};
+
+_Static_assert(LEARN >= STRAG_SHM_SAMPLES * (2 * EVERY - 1), "enough of them to be timed");
+
+/* ---- Copying ---- */
+
+/* Both are lines: slots begin at a line. */
+static void copy_around(char *slot, const char *values, size_t bytes)
+{
+    size_t done = 0;
+#if defined(__SSE2__)
+    for (; done + STRAG_SHM_LINE <= bytes; done += STRAG_SHM_LINE) {
+        const __m128i *from = (const void *)(values + done);
+        __m128i *to = (void *)(slot + done);
+        const __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1),
+                      c = _mm_loadu_si128(from + 2), d = _mm_loadu_si128(from + 3);
+        _mm_stream_si128(to, a);
+        _mm_stream_si128(to + 1, b);
+        _mm_stream_si128(to + 2, c);
+        _mm_stream_si128(to + 3, d);
+    }
+    _mm_sfence(); /* or they may be seen after the announcement */
+#endif
+    memcpy(slot + done, values + done, bytes - done);
+}
+
+static void copy(bool around, void *slot, const void *values, size_t bytes)
+{
+    if (around)
+        copy_around(slot, values, bytes);
+    else
+        memcpy(slot, values, bytes);
+}
+
+static double nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
+}
+
+void strag_shm_write(struct strag_shm_writing *writing, void *slot, const void *values,
+                     size_t bytes)
+{
+    if (bytes < LONG) {
+        memcpy(slot, values, bytes);
+        return;
+    }
+    const bool around = strag_shm_writes_around(writing);
+    if (!strag_shm_times_write(writing)) {
+        copy(around, slot, values, bytes);
+        return;
+    }
+    const double start = nanoseconds();
+    copy(around, slot, values, bytes);
+    strag_shm_note_write(writing, (nanoseconds() - start) / (double)bytes);
+}
+
+/* ---- Which way ---- */
+
+struct strag_shm_writing strag_shm_writing_begin(void)
+{
+    return (struct strag_shm_writing){.around = false, .left = FIRST, .chance = 1};
+}
+
+static void change(struct strag_shm_writing *writing, bool around, unsigned messages)
+{
+    writing->around = around;
+    writing->left = messages;
+    writing->timed = 0;
+    writing->expensive = 0;
+}
+
+bool strag_shm_writes_around(struct strag_shm_writing *writing)
+{
+    if (writing->left > 0 && --writing->left == 0)
+        change(writing, !writing->around, writing->around ? LATER : LEARN);
+    return writing->around;
+}
+
+/* 0 to 2 * EVERY - 2 messages are left out: by a linear congruence, which is enough of chance. */
+bool strag_shm_times_write(struct strag_shm_writing *writing)
+{
+    if (writing->untimed > 0) {
+        writing->untimed--;
+        return false;
+    }
+    writing->chance = writing->chance * 1664525 + 1013904223;
+    writing->untimed = (writing->chance >> 16) % (2 * EVERY - 1);
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+void strag_shm_note_write(struct strag_shm_writing *writing, double cost)
+{
+    writing->costs[writing->timed++] = (float)cost;
+    if (writing->timed < STRAG_SHM_SAMPLES)
+        return;
+    writing->timed = 0;
+    qsort(writing->costs, STRAG_SHM_SAMPLES, sizeof *writing->costs, compare);
+    const float median = writing->costs[STRAG_SHM_SAMPLES / 2];
+    if (writing->around)
+        writing->around_cost = median;
+    else if (!(writing->around_cost > 0) || median <= TIMES * writing->around_cost)
+        writing->expensive = 0;
+    else if (++writing->expensive == EXPENSIVE)
+        change(writing, true, AGAIN);
+}
