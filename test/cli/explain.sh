@@ -224,7 +224,7 @@ equal 'levels without --hosts' "$(grep -c 'sent between' "$work/out")" 0
 # ---- JSON ----
 
 if python3 -c 'import json' 2>/dev/null; then
-    succeeds explain --torus 4x4 --bytes 32,1M --rules "$work/rules.yaml" --format json
+    succeeds explain --torus 4x4 --reduce-bandwidth 0 --bytes 32,1M --rules "$work/rules.yaml" --format json
     python3 - "$work/out" "$work/rules.yaml" "$(symmetric | wc -l)" <<'PYTHON' || fail 'JSON of explain'
 import json
 import sys
