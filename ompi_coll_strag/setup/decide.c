@@ -214,7 +214,7 @@ void coll_strag_setup_take_decision(struct setup *setup)
     strag_exchange_broadcast(&setup->exchange, setup->given, decision->given_bytes);
 }
 
-/* Without it no rank runs anything of ours: all will be asked (setup->concludes). */
+/* Without it no rank runs a plan: all will be asked (setup->concludes). */
 void coll_strag_setup_take_given(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;

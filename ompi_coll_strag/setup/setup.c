@@ -193,7 +193,7 @@ static void end_roll_call(struct setup *setup)
         coll_strag_setup_give_up(setup->module, COLL_STRAG_STRANGER);
 }
 
-/* Which nonblocking call is the first one of strag's (shared/module.h)? As many as in all of setup
+/* Which nonblocking call is the first one that strag runs (shared/module.h)? As many as in all of setup
  * so far, and these, may be begun while this is found out; who begins more of them has to wait. */
 enum { CALLS_MEANWHILE = 16 };
 

@@ -224,7 +224,7 @@ equal 'levels without --hosts' "$(grep -c 'sent between' "$work/out")" 0
 # ---- JSON ----
 
 if python3 -c 'import json' 2>/dev/null; then
-    succeeds explain --torus 4x4 --bytes 32,1M --rules "$work/rules.yaml" --format json
+    succeeds explain --torus 4x4 --reduce-bandwidth 0 --bytes 32,1M --rules "$work/rules.yaml" --format json
     python3 - "$work/out" "$work/rules.yaml" "$(symmetric | wc -l)" <<'PYTHON' || fail 'JSON of explain'
 import json
 import sys
@@ -280,9 +280,9 @@ YAML
 printf 'SwitchName=s Nodes=n[0-2]\n' >"$work/n.conf"
 printf 'SwitchName=s Nodes=n[0-3]\n' >"$work/other.conf"
 succeeds explain --layout "$work/n.conf" --bytes 1M --model "$work/model.yaml"
-says "alpha = 45 us, overhead = 9 us, bandwidth = 0.1 Gbit/s; from $work/model.yaml, line 4: alpha, bandwidth"
+says "alpha = 45 us, overhead = 9 us, bandwidth = 0.1 Gbit/s, reducing = 160 Gbit/s; from $work/model.yaml, line 4: alpha, bandwidth"
 succeeds explain --layout "$work/n.conf" --bytes 1M --model "$work/model.yaml" --alpha 3
-says "alpha = 3 us, overhead = 0.6 us, bandwidth = 0.1 Gbit/s; from $work/model.yaml, line 4: bandwidth"
+says "alpha = 3 us, overhead = 0.6 us, bandwidth = 0.1 Gbit/s, reducing = 160 Gbit/s; from $work/model.yaml, line 4: bandwidth"
 succeeds cost -n 3 --bytes 1M --model "$work/model.yaml" --format json
 grep -q '"alpha_us":2,.*"model":{"file":".*model.yaml","line":3},"origins":{"alpha":"file"}' "$work/out" ||
     fail "what is not known fits: $(cat "$work/out")"

@@ -3,6 +3,8 @@
 
 #include "algorithms/table.h"
 
+#include "machines.h"
+
 #include <math.h>
 
 static const struct strag_state_record quiet;
