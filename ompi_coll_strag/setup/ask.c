@@ -59,7 +59,7 @@ static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
 
 /*
  * Rank 0: whether nobody knows, and whom to ask. What is measured is how long both take to answer,
- * so both must do nothing else: where a nonblocking call began setup, either may be in its program
+ * so both must do nothing else: if a nonblocking call began setup, either may be in its program
  * for a while, and nobody is asked. All ranks begin setup by the same call, so if it is a blocking
  * one both are in it, and stay there until they are through; and only there the step is taken
  * (setup.c). @return 0: nobody
@@ -84,7 +84,7 @@ static int find_ping(const struct setup *setup, const struct coll_strag_hosts *h
     return peer < module->topology->n ? peer : 0;
 }
 
-/* Rank 0 has heard of all: what is wanted, and how long the topology is. */
+/* Rank 0 has heard from all: its settings, and how long the topology is. */
 void coll_strag_setup_tell_hosts(struct setup *setup)
 {
     struct coll_strag_hosts *hosts = &setup->ask.hosts;
@@ -110,7 +110,7 @@ void coll_strag_setup_tell_topology(struct setup *setup)
     strag_exchange_broadcast(&setup->exchange, setup->ask.packed, bytes);
 }
 
-/* @return whether this rank has what rank 0 told it */
+/* @return whether this rank has what rank 0 sent */
 static bool keep_topology(struct setup *setup)
 {
     struct coll_strag_shared_setup *shared_setup = setup->module->shared_setup;
@@ -142,7 +142,7 @@ static uint8_t *find_lanes(const struct strag_topology *topology, int n, int me)
     return lane_of;
 }
 
-void coll_strag_setup_keep_told(struct setup *setup)
+void coll_strag_setup_keep_topology(struct setup *setup)
 {
     if (!keep_topology(setup))
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;

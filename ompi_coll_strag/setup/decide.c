@@ -21,8 +21,7 @@ enum { WATCHED_AFTER = 16, LEARNT_AFTER = 4 };
 
 /* ---- Rank 0's decision ---- */
 
-/* All ranks share memory. Where it is not known how many processors they have, n is 0.
- */
+/* All ranks share memory. If it is unknown how many processors they have, n is 0. */
 static struct strag_oversubscribed oversubscribed_of(const struct strag_shm *shm, int n)
 {
     const int processors = strag_shm_processors(shm);

@@ -5,7 +5,7 @@
 
 #include "shared/module.h"
 
-/** Calls are to be watched (module->watch_in): count this one, of so many bytes, and begin when it
+/** Calls are to be watched (module->watch_in): count this one, of `bytes`, and begin when it
  * is time. Collective, of blocking calls alone: it uses the communicator's own collectives.
  * @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,

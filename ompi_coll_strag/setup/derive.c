@@ -146,7 +146,7 @@ static void join(struct setup *setup)
     module->shared_setup->n = ompi_comm_size(setup->comm);
     module->count.derived++;
     if (setup->ranks) {
-        coll_strag_log(setup->comm, "set up from what is known of its ranks");
+        coll_strag_log(setup->comm, "set up from the locations of another communicator's ranks");
         coll_strag_explain_topology(setup->comm, module->topology);
     }
     coll_strag_setup_end_network(setup);

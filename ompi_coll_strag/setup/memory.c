@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sharing memory among the ranks of a host, if that is possible on all ranks of the communicator.
+ * Sharing memory among the ranks of a host, if all ranks of the communicator can.
  * If one cannot, all go on over the PML alone. All know which rank that is, and why: it is in the
  * number of which the least is agreed upon.
  *

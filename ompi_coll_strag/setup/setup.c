@@ -40,13 +40,13 @@
 
 /* ---- Before ---- */
 
-/* So many calls of any length are delegated before a communicator that the program has made is set
- * up: many live no longer, and then cost nothing. */
+/* Calls of any length that are delegated before a communicator that the program has made is set up:
+ * many live no longer, and then cost nothing. */
 enum { FIRST_CALLS = 2 };
 
-/* So many short calls are delegated before a communicator finds out whether another way is faster:
+/* Short calls that are delegated before a communicator finds out whether another way is faster:
  * most communicators live shorter than finding out takes. Between hosts a call takes as long as
- * several of setup's messages, where ranks share memory very much less. */
+ * several of setup's messages; if ranks share memory it takes much less. */
 enum { SHORT_CALLS = 32, SHORT_CALLS_BETWEEN_HOSTS = 4 };
 
 static bool names_what_runs(const struct coll_strag_fingerprint *first)
@@ -154,7 +154,7 @@ static coll_strag_setup_step *const ask[] = {
     coll_strag_setup_tell_own,      /* all -- struct coll_strag_rank_info --> rank 0 */
     coll_strag_setup_tell_hosts,    /* rank 0 reads files -- struct coll_strag_hosts --> all */
     coll_strag_setup_tell_topology, /* rank 0 --> all */
-    coll_strag_setup_keep_told,
+    coll_strag_setup_keep_topology,
 
     /* over UCX */
     coll_strag_setup_open_network,   /* an agreement: have all opened UCX? how long is the longest
@@ -193,8 +193,9 @@ static void end_roll_call(struct setup *setup)
         coll_strag_setup_give_up(setup->module, COLL_STRAG_STRANGER);
 }
 
-/* Which nonblocking call is the first one that strag runs (shared/module.h)? As many as in all of setup
- * so far, and these, may be begun while this is found out; who begins more of them has to wait. */
+/* Which nonblocking call is the first one that strag runs (shared/module.h)? As many as in all of
+ * setup so far, and these, may be begun while this is found out; who begins more of them has to
+ * wait. */
 enum { CALLS_MEANWHILE = 16 };
 
 /* Many communicators have fewer calls than setup takes steps: more than that is not delegated. */
@@ -363,7 +364,7 @@ static void end(struct setup *setup)
     __atomic_store_n(&module->setup, COLL_STRAG_SETUP_DONE, __ATOMIC_RELEASE);
 }
 
-/* @return whether it is over */
+/* @return whether that was the last one */
 static bool take_steps(struct setup *setup)
 {
     struct coll_strag_transport *messages = &setup->pml.super;
@@ -380,8 +381,8 @@ static bool take_steps(struct setup *setup)
     return status != STRAG_PENDING;
 }
 
-/* @return whether setup is over, as far as this thread knows. Then the module may be gone: another
- * thread may free it as soon as this one has left, or this one does. */
+/* @return whether setup has ended, as far as this thread knows. Then the module may be gone:
+ * another thread may free it as soon as this one has left, or this one does. */
 static bool advance(struct coll_strag_module *module, ompi_communicator_t *comm, bool blocking)
 {
     if (!coll_strag_enter(module))

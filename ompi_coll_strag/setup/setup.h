@@ -18,7 +18,7 @@ void coll_strag_setup_free(struct setup *setup);
 /**
  * Begin to set up if nobody has; do what can be done now. Never waits, and may be called from
  * opal_progress, by any thread, but not by one that has entered the module. The call that begins it
- * is the same one on all ranks. It then goes on in opal_progress by itself; where the communicator
+ * is the same one on all ranks. It then goes on in opal_progress by itself; if the communicator
  * is freed before it is done, MPI_Comm_free ends it.
  *
  * @return STRAG_PENDING; or STRAG_OK: it is done, and coll_strag_undecided says how

@@ -46,8 +46,9 @@ void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag
 {
     hosts->transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
     if (hosts->transport == COLL_STRAG_UCP && coll_strag_repairs()) {
-        coll_strag_log(setup->comm, "not over UCX, which is not told of revoked communicators and "
-                                    "dead ranks (mpirun --with-ft): over the PML");
+        coll_strag_log(setup->comm,
+                       "not over UCX, which does not learn of revoked communicators and "
+                       "dead ranks (mpirun --with-ft): over the PML");
         hosts->transport = COLL_STRAG_PML;
     }
     hosts->shared_memory = shared_memory_wanted(setup);

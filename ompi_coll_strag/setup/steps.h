@@ -95,7 +95,7 @@ struct setup {
  */
 bool coll_strag_setup_may_continue(struct setup *setup, int code);
 
-/** Rank 0: what is wanted, once it is known where the ranks are. */
+/** Rank 0: its settings, once it is known where the ranks are. */
 void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts);
 
 /** Calls that are never strag's are delegated at once from now on. */
@@ -117,10 +117,10 @@ bool coll_strag_setup_is_derived(struct setup *setup, bool *here);
 /* ---- Asking everybody ---- */
 
 coll_strag_setup_step coll_strag_setup_make_room, coll_strag_setup_tell_own,
-    coll_strag_setup_tell_hosts, coll_strag_setup_tell_topology, coll_strag_setup_keep_told,
+    coll_strag_setup_tell_hosts, coll_strag_setup_tell_topology, coll_strag_setup_keep_topology,
     coll_strag_setup_ping, coll_strag_setup_end_ask;
 
-/* ---- The network's transport; setup->hosts says what is wanted ---- */
+/* ---- The network's transport; setup->hosts says which ---- */
 
 coll_strag_setup_step coll_strag_setup_open_network, coll_strag_setup_room_for_cards,
     coll_strag_setup_show_cards, coll_strag_setup_read_cards, coll_strag_setup_end_network;

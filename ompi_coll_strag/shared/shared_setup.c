@@ -111,7 +111,7 @@ void coll_strag_shared_setup_publish(struct coll_strag_shared_setup *shared_setu
     pthread_mutex_unlock(&state.lock);
 }
 
-/* Those of communicators that were never freed are not looked at any more. */
+/* Those of communicators that were never freed are not used any more. */
 void coll_strag_shared_setup_close(void)
 {
     state.first = NULL;
@@ -151,7 +151,7 @@ static bool copy_names(struct coll_strag_shared_setup *shared_setup, ompi_commun
     return copied;
 }
 
-/* Where the names follow one another, as in MPI_COMM_WORLD, the first one says it all. */
+/* If the names follow one another, as in MPI_COMM_WORLD, the first one says it all. */
 bool coll_strag_shared_setup_note_names(struct coll_strag_shared_setup *shared_setup,
                                         ompi_communicator_t *comm)
 {

@@ -228,7 +228,7 @@ const struct strag_verbose_line strag_verbose_lines[] = {
     {1, "no shared memory: WHY", "Which rank cannot share memory, and what it lacks"},
     {1, "transport: CARRIER", "The transport of messages between hosts: pml or ucp"},
     {1, "not used: WHY", "Why this communicator stays with the previous component"},
-    {1, "set up from what is known of its ranks",
+    {1, "set up from the locations of another communicator's ranks",
      "The ranks' locations were known from another communicator"},
     {1, "FILE: ALGORITHM is proved, N operations of N ranks",
      "A plan from a file (coll_strag_plan, or a rule) that will run here"},
