@@ -41,11 +41,14 @@ bench_jobs_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_jobs_LDADD = src/libstrag.la $(OMPI_LIBS)
 endif
 
-# Time and memory of tables and plans at scale; what is copied on one host.
+# Time and memory of tables, plans and of judging watched calls at scale; what is copied on one host.
 check_PROGRAMS += bench/scale/scale
 bench_scale_scale_SOURCES = bench/scale/scale.c bench/scale/machines.c bench/scale/machines.h
 bench_scale_scale_LDADD = src/libstrag.la
+check_PROGRAMS += bench/scale/watch
+bench_scale_watch_SOURCES = bench/scale/watch.c
+bench_scale_watch_LDADD = src/libstrag.la
 check_PROGRAMS += bench/scale/host
 bench_scale_host_SOURCES = bench/scale/host.c
 bench_scale_host_LDADD = src/libstrag.la -lm
-EXTRA_DIST += bench/scale/figure.py bench/scale/host.py bench/scale/report.py
+EXTRA_DIST += bench/scale/figure.py bench/scale/host.py bench/scale/report.py bench/scale/watch.py

@@ -45,6 +45,7 @@ PAGES = {
     "overlap": ("bench/overlap.py", "bench/overlap.sh"),
     "plans": ("bench/plans.py", "bench/plans.sh"),
     "scale": ("bench/scale/report.py", "bench/scale/scale.c"),
+    "watch": ("bench/scale/watch.py", "bench/scale/watch.c"),
     "host": ("bench/scale/host.py", "bench/scale/host.c"),
     "soak": ("bench/soak.py", "the long forms of test/mpi/*.sh"),
 }
@@ -64,6 +65,7 @@ OTHERS = (
     ("a table for 1,000 to 131,072 ranks: ms of CPU time", "scale", ".*", "table ms"),
     ("a table for 1,000 to 131,072 ranks: MiB", "scale", ".*", "MiB"),
     ("a plan of one rank among 1,000 to 131,072: ms of CPU time", "scale", ".*", "plan ms"),
+    ("judging a watched call, 8 to 131,072 ranks: us of CPU time", "watch", ".*", "us a call"),
     ("soak tests: cases that failed", "soak", ".*", "failed"),
 )
 

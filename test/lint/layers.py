@@ -38,7 +38,7 @@ MAY_INCLUDE = {
     "examples": ["src/api/strag.h"],
     "bench": ["src/base"],
     "bench/lab": ["src/base", "bench"],
-    "bench/scale": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model"],
+    "bench/scale": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model", "src/detect", "src/learn"],
     "test/cli": SRC,
     "test/cuda": SRC + ["cuda", "test/unit"],
     "test/dist": ["src/api/strag.h"],
