@@ -50,9 +50,13 @@ static void write_text(void)
         puts(strag_variables[v].name);
         write_wrapped(strag_variables[v].help);
     }
-    printf("\nVERBOSE LINES: %s...\n", strag_verbose_prefix);
+    int level = 0;
     for (const struct strag_verbose_line *line = strag_verbose_lines; line->form; line++) {
-        printf("%s (from coll_strag_verbose %d on)\n", line->form, line->level);
+        if (line->level > level)
+            printf("\nVERBOSE LINES from coll_strag_verbose %d on: %s...\n", line->level,
+                   strag_verbose_prefix);
+        level = line->level;
+        puts(line->form);
         write_wrapped(line->meaning);
     }
 }

@@ -292,7 +292,7 @@ def check_cost(plan, name, n, network):
             "cost", name, "-n", str(n), *network.options, *given, "--bytes", sizes,
             "--blocks", str(plan["blocks"]),
             "--alpha", str(ALPHA_US), "--overhead", "0", "--bandwidth", str(BANDWIDTH_GBIT),
-            *network.latencies, "--format", "json"))
+            "--reduce-bandwidth", "0", *network.latencies, "--format", "json"))
         need([c["bytes"] for c in table["costs"]] == expected, "sizes of cost")
         for cost in table["costs"]:
             rounds = price_rounds(plan, network, cost["bytes"], slow if given else None)
