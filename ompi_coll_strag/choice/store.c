@@ -51,6 +51,7 @@ static char *put_state(char *to, const struct strag_state_record *state)
         to = put(to, &state->straggler.rank, sizeof state->straggler.rank);
         to = put(to, &state->straggler.delay, sizeof state->straggler.delay);
     }
+    to = put(to, &state->nslow, sizeof state->nslow);
     for (int i = 0; i < state->nslow; i++) {
         to = put(to, &state->slow[i].rank, sizeof state->slow[i].rank);
         to = put(to, &state->slow[i].factor, sizeof state->slow[i].factor);
@@ -166,8 +167,8 @@ static bool find_table(const struct coll_strag_table_inputs *inputs,
     return found;
 }
 
-static void keep_table(const struct coll_strag_table_inputs *inputs,
-                       const struct coll_strag_decision *decision)
+void coll_strag_keep_table(const struct coll_strag_table_inputs *inputs,
+                           const struct coll_strag_decision *decision)
 {
     struct key key;
     if (inputs->pinned != COLL_STRAG_AUTO || decision->reason == COLL_STRAG_UNPLANNED ||
@@ -194,7 +195,7 @@ void coll_strag_decide_once(const struct coll_strag_table_inputs *inputs,
         return;
     coll_strag_decide(inputs, decision, &selection);
     strag_selection_free(selection);
-    keep_table(inputs, decision);
+    coll_strag_keep_table(inputs, decision);
 }
 
 /* ---- Findings ---- */

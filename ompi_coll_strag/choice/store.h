@@ -19,6 +19,10 @@
 void coll_strag_decide_once(const struct coll_strag_table_inputs *inputs,
                             struct coll_strag_decision *decision);
 
+/** Keep a table that coll_strag_decide has made, for later communicators. */
+void coll_strag_keep_table(const struct coll_strag_table_inputs *inputs,
+                           const struct coll_strag_decision *decision);
+
 /** Keep what a communicator's experiments have found. */
 void coll_strag_keep_findings(const struct coll_strag_table_inputs *inputs,
                               const struct coll_strag_decision *decision,

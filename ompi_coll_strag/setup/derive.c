@@ -111,22 +111,17 @@ static struct coll_strag_offer make_offer(struct setup *setup)
     return offer;
 }
 
-static size_t reply_bytes(const struct setup *setup)
-{
-    return sizeof *setup->derive.reply +
-           (size_t)ompi_comm_size(setup->comm) * sizeof *setup->derive.reply->entries;
-}
-
 void coll_strag_setup_call_roll(struct setup *setup)
 {
-    const int n = ompi_comm_size(setup->comm);
+    const int n = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
     struct coll_strag_setup_derive *derive = &setup->derive;
     derive->reply = (struct coll_strag_reply *)(void *)(setup->memory.infos + n);
-    memset(derive->reply, 0, reply_bytes(setup));
+    struct coll_strag_entry *entries = derive->reply->entries;
+    memset(derive->reply, 0, sizeof *derive->reply); /* it is sent, padding and all; so are those */
+    memset(entries + me, 0, (size_t)strag_exchange_collected(&setup->exchange) * sizeof *entries);
     const struct coll_strag_offer offer = make_offer(setup);
     if (offer.origin && derive->origin->shared)
-        coll_strag_setup_find_place(setup,
-                                    &derive->reply->entries[ompi_comm_rank(setup->comm)].info);
+        coll_strag_setup_find_place(setup, &entries[me].info);
     coll_strag_roll_call_begin(&derive->roll_call, &setup->exchange, setup->comm,
                                &setup->module->first, &offer, derive->reply->entries);
 }
@@ -168,7 +163,16 @@ void coll_strag_setup_answer(struct setup *setup)
         coll_strag_setup_make_decision(setup);
         derive->reply->decision = setup->module->shared_setup->decision;
     }
-    strag_exchange_spread(&setup->exchange, derive->reply, reply_bytes(setup));
+    strag_exchange_spread(&setup->exchange, derive->reply, sizeof *derive->reply);
+}
+
+/* Ranks that share memory need the places of those on their host; rank 0 has all of them. */
+void coll_strag_setup_show_places(struct setup *setup)
+{
+    struct coll_strag_entry *entries = setup->derive.reply->entries;
+    if (setup->hosts->shared_memory != COLL_STRAG_SHARED_NEVER)
+        strag_exchange_broadcast(&setup->exchange, entries,
+                                 (size_t)ompi_comm_size(setup->comm) * sizeof *entries);
 }
 
 bool coll_strag_setup_is_derived(struct setup *setup, bool *here)

@@ -125,11 +125,13 @@ struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_com
 static coll_strag_setup_step end_roll_call, ask_first_call, end_first_call;
 
 /* From an origin. Each rank has done without messages what the origin allows, and has a place in
- * its arena. Without UCX this is one message up the tree and one down for each rank but rank 0. */
+ * its arena. Without UCX this is one message up the tree and one down for each rank but rank 0, and
+ * with shared memory the places, down the tree in pieces. */
 static coll_strag_setup_step *const derive[] = {
-    coll_strag_setup_call_roll, /* all -- struct coll_strag_entry --> rank 0 */
-    coll_strag_setup_answer,    /* rank 0 decides -- struct coll_strag_reply --> all */
-    end_roll_call,              /* a stranger: it ends here. No origin: ask */
+    coll_strag_setup_call_roll,   /* all -- struct coll_strag_entry --> rank 0 */
+    coll_strag_setup_answer,      /* rank 0 decides -- struct coll_strag_reply --> all */
+    end_roll_call,                /* a stranger: it ends here. No origin: ask */
+    coll_strag_setup_show_places, /* with shared memory: rank 0 -- entries --> all */
 
     /* over UCX: as below */
     coll_strag_setup_open_network,

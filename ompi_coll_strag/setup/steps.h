@@ -23,7 +23,7 @@
 
 typedef void coll_strag_setup_step(struct setup *setup);
 
-/* What the roll call comes to, as rank 0 sends it to all. */
+/* What the roll call comes to. Rank 0 sends it to all; and the entries, if they share memory. */
 struct coll_strag_reply {
     struct coll_strag_answer answer;
     struct coll_strag_decision decision; /* if it is derived, and not over UCX; else all 0 */
@@ -107,7 +107,7 @@ void coll_strag_setup_give_up(struct coll_strag_module *module, enum coll_strag_
 /* ---- The roll call, and what follows from an origin ---- */
 
 coll_strag_setup_step coll_strag_setup_call_roll, coll_strag_setup_answer,
-    coll_strag_setup_join_derived, coll_strag_setup_end_derive;
+    coll_strag_setup_show_places, coll_strag_setup_join_derived, coll_strag_setup_end_derive;
 
 /** The roll call is done. @param[out] here  have all ranks the same strag?
  * @return whether they have the same origin, too: the rest of the derived way follows. Else

@@ -130,8 +130,8 @@ void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_
     call->first = first;
     call->answer.presence = all_here;
     call->answer.offer = *offer;
-    for (int rank = 0; rank < ompi_comm_size(comm); rank++) /* of which nothing may come */
-        entries[rank].presence = all_here;
+    for (int below = 0; below < strag_exchange_collected(exchange); below++)
+        entries[me + below].presence = all_here; /* of which nothing may come */
     coll_strag_fingerprint_find(comm, me, &own);
     if (coll_strag_fingerprint_varies(&own, first, NULL))
         entries[me].presence.varies = me;

@@ -196,10 +196,14 @@ static bool covers(const struct coll_strag_shared_setup *shared_setup, ompi_comm
     return last >= 0;
 }
 
-static bool is_identity(const int32_t *rank_of, int n)
+/* Has it these ranks, numbered in the same way? */
+static bool is_of(const struct coll_strag_shared_setup *shared_setup, ompi_communicator_t *comm)
 {
+    const int n = ompi_comm_size(comm);
     int rank = 0;
-    while (rank < n && rank_of[rank] == rank)
+    while (shared_setup->n == n && rank < n &&
+           opal_compare_proc(name_there(shared_setup, rank),
+                             ompi_group_get_proc_name(comm->c_local_group, rank)) == 0)
         rank++;
     return rank == n;
 }
@@ -212,16 +216,14 @@ struct coll_strag_shared_setup *coll_strag_shared_setup_find(ompi_communicator_t
     *same = false;
     pthread_mutex_lock(&state.lock);
     for (struct coll_strag_shared_setup *one = state.first; one && !*same; one = one->next) {
-        if ((found && one->n != n) || !covers(one, comm, rank_of))
-            continue;
-        *same = one->n == n && is_identity(rank_of, n);
-        if (!found || *same)
+        *same = is_of(one, comm);
+        if (*same || (!found && covers(one, comm, rank_of)))
             found = one;
     }
-    if (found) {
+    if (found)
         found->refs++;
-        (void)covers(found, comm, rank_of); /* another one may have been examined after it */
-    }
     pthread_mutex_unlock(&state.lock);
+    for (int rank = 0; *same && rank < n; rank++)
+        rank_of[rank] = rank;
     return found;
 }

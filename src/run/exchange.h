@@ -24,8 +24,8 @@
  *
  * In addition to what the caller gives, a rank takes no memory, and allocates none: what passes
  * through it on the tree goes in pieces of 4 KB. With 4,096 ranks, rank 0 alone has what is
- * gathered. So a rank that is out of memory can still take part: it lets a broadcast pass, and says
- * so in the next agreement.
+ * gathered; of a collection each rank has what those below it have. So a rank that is out of memory
+ * can still take part: it lets a broadcast pass, and says so in the next agreement.
  *
  * Messages between two ranks have to match in order, as in run/transport.h; and all ranks begin the
  * same exchanges in the same order, each when it likes.

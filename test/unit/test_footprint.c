@@ -107,7 +107,7 @@ static long keep(const struct strag_topology *topology, enum kind kind, bool in_
         kept.lane_of = malloc(n);
         assert_non_null(kept.lane_of);
     }
-    if (kind == FIRST && !in_order)
+    if (kind != DUP && !in_order)
         assert_true(strag_compact_make(topology->leaf_rank, topology->n, &kept.vpids));
     watch(&kept, topology);
     const long bytes = memory_unwatch().bytes;
