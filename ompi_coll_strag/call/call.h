@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One allreduce that strag runs, from its arguments to its result. Blocking calls
- * (call/blocking.c), nonblocking ones and persistent ones (queue.c) all go through it:
+ * One allreduce that strag runs, from its arguments to its result. Blocking calls (blocking.c),
+ * nonblocking ones (nonblocking.c) and persistent ones (persistent.c) all go through it:
  *
  *     coll_strag_run_begin       plan and engine, transports and reducer, staging or copies
  *     coll_strag_run_progress    until it is not STRAG_PENDING any more

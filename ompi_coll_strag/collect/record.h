@@ -4,8 +4,8 @@
  * of it: when the communicator or MPI comes to its end all ranks' times go to rank 0, which
  * reports.
  *
- * A communicator has one where its rank 0 wants a report; then its calls come through recorded.c,
- * and otherwise nothing is recorded and nothing costs time.
+ * A communicator has one where its rank 0 wants a report; then its calls come through
+ * call/recorded.c, and otherwise nothing is recorded and nothing costs time.
  */
 #ifndef COLL_STRAG_LEDGER_H
 #define COLL_STRAG_LEDGER_H
@@ -39,7 +39,7 @@ struct coll_strag_ledger {
     struct coll_strag_ledger *next, **link;
 };
 
-/* The ways into a communicator whose calls are recorded (recorded.h). */
+/* The ways into a communicator whose calls are recorded (call/recorded.h). */
 struct coll_strag_ways {
     mca_coll_base_module_allreduce_fn_t allreduce;
     mca_coll_base_module_iallreduce_fn_t iallreduce;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What belongs to one communicator. Made when the communicator is (call/query.c); most of it is
- * filled in by the first call that needs to know the other ranks (setup.c).
+ * filled in by the first call that needs to know the other ranks (setup/setup.c).
  */
 #ifndef COLL_STRAG_COMMUNICATOR_H
 #define COLL_STRAG_COMMUNICATOR_H
@@ -31,7 +31,7 @@ struct setup;
 struct coll_strag_ledger;
 
 /*
- * Which nonblocking calls are strag's, where the first of them has begun with setup. Ranks are done
+ * Which nonblocking calls are strag's, if the first of them has begun setup. Ranks are done
  * with that at different times, and without having to wait for each other must all begin with the
  * same call. So calls are counted, in program order. When a rank comes to the end of its setup, in
  * Open MPI's progress, it says how many it has begun, twice that and some more; the most of that
@@ -125,8 +125,9 @@ static inline void coll_strag_leave(struct coll_strag_module *module)
  * on all calls that strag is to run fail, with this error or an earlier one. Those that are left to
  * the previous component do not: other ranks may be in them. Any thread may say so, several times.
  *
- * Other ranks may wait for this one, now or later, and get that answer when they ask (stuck.h). So
- * from the first time on the communicator is kept until MPI_Finalize, even if the user frees it.
+ * Other ranks may wait for this one, now or later, and get that answer when they ask
+ * (stuck/stuck.h). So from the first time on the communicator is kept until MPI_Finalize, even if
+ * the user frees it.
  */
 void coll_strag_fail(struct coll_strag_module *module, int code);
 

@@ -24,7 +24,7 @@ enum strag_ledger_kind {
     STRAG_LEDGER_KINDS
 };
 
-/* What ran a call is a number below this: whose meaning is the caller's. */
+/* What ran a call is a number below this, whose meaning is the caller's. */
 enum { STRAG_LEDGER_OUTCOMES = 64 };
 
 struct strag_ledger {
