@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A communicator on which a call has failed so that later ones cannot be right: messages of it may
- * be left, which would be taken for theirs, or ranks are not in step any more. Atomic: any thread
- * may note it, and ranks that wait look here.
+ * be left, which would be taken for theirs, or ranks are not in step any more. Its members are
+ * atomic: any thread may record a failure, and ranks that wait look here.
  */
 #ifndef COLL_STRAG_FAILURE_H
 #define COLL_STRAG_FAILURE_H
@@ -34,7 +34,7 @@ static inline int coll_strag_undecided(const struct coll_strag_failure *failure)
                : OMPI_SUCCESS;
 }
 
-/** Note an error. The first one counts. */
+/** Record an error. The first one counts. */
 static inline void coll_strag_note_failure(struct coll_strag_failure *failure, int code,
                                            bool undecided)
 {

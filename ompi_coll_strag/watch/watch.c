@@ -7,10 +7,10 @@
  *     the next call            rank 0                                waits for them, and judges
  *                              rank 0     -- update -->   all ranks  a broadcast (update.h)
  *
- * The merge is started by all ranks within the same call, and progresses in whatever MPI
- * call a rank is. All ranks are in the next call when rank 0 sends the update, so the broadcast
- * does not wait. All use the update from the call after it on, and so make the same choice; it also
- * says which calls the next window has.
+ * All ranks start the merge within the same call, and it progresses in whatever MPI call a rank is.
+ * All ranks are in the next call when rank 0 sends the update, so the broadcast does not wait. All
+ * use the update from the call after it on, and so make the same choice; it also says which calls
+ * the next window has.
  *
  * Samples also have what ranks' meters say of their hosts' links. If rank 0 suspects one, the
  * update asks for a probe; all ranks do that at once, and a second update follows.
