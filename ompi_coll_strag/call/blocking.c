@@ -4,17 +4,16 @@
  *
  *     coll_strag_allreduce     counts the call; vectors that are known to be too short go to the
  *                              previous component
- *     run                      setup at the first call that needs it (setup.c); the table's choice
- *     run_watched              notes of calls that are watched for stragglers (watch.c)
- *     run_agreed               who is there, where another rank may be late in each call
- *     run_choice               the previous component; or plan and engine, until it is done
- * (call.c)
+ *     run                      the choice (call.c), by the table, after setup if that is needed
+ *     run_watched              calls that are watched for stragglers and slow links (watch/watch.c)
+ *     run_agreed               who is there, if another rank may be late in each call
+ *     run_choice               the previous component, or plan and engine until it is done (call.c)
  *
  * All ranks make the same choice, since they choose by what MPI requires to be the same on all of
  * them: operator, count, type, the parameters, and what rank 0 decided. What can go wrong on one
  * rank alone (memory) is an error, never a silent change of algorithm.
  *
- * Nonblocking calls of the communicator that were begun before go first (queue.h).
+ * Nonblocking calls of the communicator that were begun before go first (mpi/queue.h).
  */
 #include "blocking.h"
 

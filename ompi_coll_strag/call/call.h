@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One allreduce that strag runs, from its arguments to its result. Blocking calls
- * (call/blocking.c), nonblocking ones and persistent ones (queue.c) all go through it:
+ * One allreduce that strag runs, from its arguments to its result. Blocking calls (blocking.c),
+ * nonblocking ones (nonblocking.c) and persistent ones (persistent.c) all go through it:
  *
  *     coll_strag_run_begin       plan and engine, transports and reducer, staging or copies
  *     coll_strag_run_progress    until it is not STRAG_PENDING any more
@@ -151,7 +151,7 @@ void coll_strag_call_traced(const struct coll_strag_call *call, double start);
 /** Let the previous component run it, blocking, on copies of what is in a device's memory. */
 int coll_strag_call_previous(const struct coll_strag_call *call);
 
-/** Is there something that must be over before a blocking call, or MPI_Allreduce_init, goes on? */
+/** Must setup, or a nonblocking call, end before a blocking call or MPI_Allreduce_init goes on? */
 static inline bool coll_strag_is_after_others(const struct coll_strag_module *module)
 {
     return !coll_strag_queue_is_empty(&module->queue) ||

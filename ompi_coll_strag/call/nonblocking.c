@@ -2,7 +2,7 @@
 /*
  * MPI_Iallreduce. What runs a call is chosen when it is begun, in program order and so the same on
  * all ranks, as for a blocking call; what strag runs then goes into the communicator's queue
- * (queue.h). All else goes to the previous component's MPI_Iallreduce in the call itself, since
+ * (mpi/queue.h). All else goes to the previous component's MPI_Iallreduce in the call itself, since
  * that, too, relies on the order in which its calls are begun.
  *
  * The call must not wait for other ranks. So the first one that needs it begins to set the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Taking a communicator, or declining it. When one is made nothing is sent: Open MPI makes several
- * concurrently. What needs the other ranks waits for the first call (setup.c).
+ * concurrently. What needs the other ranks waits for the first call (setup/setup.c).
  */
 #include "query.h"
 
@@ -166,7 +166,7 @@ static const char *find_reason(ompi_communicator_t *comm, struct coll_strag_fing
 }
 
 /* What are a communicator's calls to be recorded for? All ranks know rank 0's parameter; a key that
- * is set later rank 0's decision knows (setup.c), too late for calls to be recorded. */
+ * is set later rank 0's decision knows (setup/setup.c), too late for calls to be recorded. */
 static int find_noting(ompi_communicator_t *comm)
 {
     const bool possible = !OMPI_COMM_IS_INTER(comm) && ompi_comm_size(comm) >= 2;

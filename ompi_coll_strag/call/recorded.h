@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ways into a communicator whose calls are reported: each call is recorded, and goes on as it
- * would without a report, to strag or to the component that is selected instead.
+ * The functions of a communicator whose calls are reported or traced: each call is recorded, and
+ * goes on as it would otherwise, to strag or to the component that is selected instead.
  */
 #ifndef COLL_STRAG_RECORDED_H
 #define COLL_STRAG_RECORDED_H

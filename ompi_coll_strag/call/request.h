@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What MPI_Iallreduce and MPI_Allreduce_init give the user for a call that strag runs: a request,
- * the call, and the job that runs it in a queue (queue.h).
+ * the call, and the job that runs it in a queue (mpi/queue.h).
  *
  *     start     active, pending; the job is in a queue
  *     over      complete: MPI_Wait and MPI_Test see it, with the call's error, if it has one

@@ -31,8 +31,8 @@ struct strag_engine *coll_strag_plans_find(const struct coll_strag_plans *plans,
 bool coll_strag_plans_planned(const struct coll_strag_plans *plans,
                               const struct strag_algorithm *algorithm, int blocks, int root);
 
-/** Take plans from a store from now on: all would be made for equal problems, as in plan_store.h.
- * Before the first plan is made. */
+/** Take plans from a store from now on: all would be made for equal problems, as in
+ * plan/plan_store.h. Before the first plan is made. */
 void coll_strag_plans_share(struct coll_strag_plans *plans, struct strag_plan_store *store);
 
 /** An engine that is not there, and its plan, if nobody has made that.

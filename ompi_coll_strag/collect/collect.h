@@ -11,7 +11,7 @@
  *
  * In MPI_Comm_free rank 0 may be in that of another communicator, where it waits for this rank. So
  * others leave theirs to its messages after COLL_STRAG_COLLECT_BRIEFLY, and wait for it in
- * MPI_Finalize. They do wait so long, since a long message needs the progress of both.
+ * MPI_Finalize. They do wait for that long, since a long message needs the progress of both.
  */
 #ifndef COLL_STRAG_COLLECT_H
 #define COLL_STRAG_COLLECT_H

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this rank notes of a communicator's calls for the report (report/ledger.h), and what becomes
- * of it: when the communicator or MPI comes to its end all ranks' times go to rank 0, which
- * reports.
+ * What this rank records of a communicator's calls for a report (report/ledger.h) or a trace. When
+ * the communicator or MPI comes to its end, all ranks' records go to rank 0, which writes both.
  *
- * A communicator has one where its rank 0 wants a report; then its calls come through recorded.c,
- * and otherwise nothing is recorded and nothing costs time.
+ * A communicator has a ledger if its rank 0 wants a report or a trace; its calls then come through
+ * call/recorded.c. Without one nothing is recorded, and nothing costs time.
  */
 #ifndef COLL_STRAG_LEDGER_H
 #define COLL_STRAG_LEDGER_H
@@ -39,7 +38,7 @@ struct coll_strag_ledger {
     struct coll_strag_ledger *next, **link;
 };
 
-/* The ways into a communicator whose calls are recorded (recorded.h). */
+/* The ways into a communicator whose calls are recorded (call/recorded.h). */
 struct coll_strag_ways {
     mca_coll_base_module_allreduce_fn_t allreduce;
     mca_coll_base_module_iallreduce_fn_t iallreduce;

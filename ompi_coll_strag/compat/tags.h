@@ -27,8 +27,8 @@
 
 enum coll_strag_tag {
     COLL_STRAG_TAG_STUCK = -2,    /* about a call that stands still (stuck/news.c); from any rank */
-    COLL_STRAG_TAG_COLLECT = -3,  /* what ranks send to rank 0 at the end (collect.c) */
-    COLL_STRAG_TAG_NOTES = -4,    /* while calls are watched (notes.c) */
+    COLL_STRAG_TAG_COLLECT = -3,  /* what ranks send to rank 0 at the end (collect/collect.c) */
+    COLL_STRAG_TAG_NOTES = -4,    /* while calls are watched (watch/notes.c) */
     COLL_STRAG_TAG_CALLS = -5,    /* of setup, and of blocking and nonblocking calls after it */
     COLL_STRAG_TAG_ARRIVALS = -6, /* who is there (watch/last_arrival.c); received from any rank */
 

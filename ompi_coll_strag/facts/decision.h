@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a communicator's ranks send to rank 0, and what rank 0 decides for all: plain data, sent as
- * it stands in memory (setup/ask.c, watch.c); only a table is packed first (table.h).
+ * it stands in memory (setup/ask.c, setup/decide.c); only a table is packed first (choice/table.h).
  */
 #ifndef COLL_STRAG_DECISION_H
 #define COLL_STRAG_DECISION_H
@@ -35,7 +35,7 @@ enum coll_strag_reason {
     COLL_STRAG_NO_ROOM,    /* a rank cannot have one more persistent request */
     COLL_STRAG_GIVEN,      /* or why an algorithm runs: a plan from a file (choice/user_plans.h) */
     COLL_STRAG_DECLINED,   /* strag does not run this communicator's calls */
-    COLL_STRAG_FIRST,      /* one of the first calls, which go by before setup (setup.c) */
+    COLL_STRAG_FIRST,      /* one of the first calls, delegated before setup (setup/setup.c) */
     COLL_STRAG_REASONS
 };
 
@@ -63,13 +63,13 @@ struct coll_strag_offer {
     struct coll_strag_hosts hosts; /* with an origin; rank 0's */
 };
 
-/* What a roll call is for: ranks, the lowest of each kind; INT32_MAX: none. */
+/* What a roll call finds: the lowest rank of each kind; INT32_MAX: none. */
 struct coll_strag_presence {
     int32_t missing; /* has no strag, or another one */
     int32_t varies;  /* has other parameters than rank 0 */
 };
 
-/* What one rank says in a roll call. */
+/* What one rank answers in a roll call. */
 struct coll_strag_entry {
     struct coll_strag_presence presence;
     uint64_t origin; /* of its offer, as what follows */

@@ -9,7 +9,7 @@
 
 #include "compat/compat.h"
 
-/* What for; bits. */
+/* What calls are recorded for; bits. */
 enum { COLL_STRAG_NOTES_REPORT = 1, COLL_STRAG_NOTES_TRACE = 2 };
 
 struct coll_strag_fingerprint {

@@ -14,7 +14,7 @@
  * The receiver measures from the end of an early piece to the end of the last one. So neither how
  * long the two waited for each other, nor what a buffer or a shaper lets pass at once is in it; and
  * a receiver that did not run meanwhile measures too low a rate, never one too high
- * (probe_clock.h).
+ * (detect/probe_clock.h).
  */
 #include "links.h"
 

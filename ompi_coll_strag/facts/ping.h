@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How fast the network is, before anything ran on it: rank 0 and a rank on another host exchange a
- * few messages. No more is begun after 2 ms, and all have less than 1 MiB. A start only: a shaper
- * lets some bytes pass at once, TCP begins slowly, and the network may have other links; calls say
- * more (learn/fit.h).
+ * few messages. After 2 ms no exchange is begun, and all together send less than 1 MiB. The result
+ * is only a start: a shaper lets some bytes pass at once, TCP begins slowly, and the network may
+ * have other links. Calls say more (learn/fit.h).
  */
 #ifndef COLL_STRAG_PING_H
 #define COLL_STRAG_PING_H

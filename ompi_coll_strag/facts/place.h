@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* On rank 0: from the locations of a communicator's ranks to their topology. */
 #ifndef COLL_STRAG_PLACE_H
 #define COLL_STRAG_PLACE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A communicator on which a call has failed so that later ones cannot be right: messages of it may
- * be left, which would be taken for theirs, or ranks are not in step any more. Atomic: any thread
- * may note it, and ranks that wait look here.
+ * be left, which would be taken for theirs, or ranks are not in step any more. Its members are
+ * atomic: any thread may record a failure, and ranks that wait look here.
  */
 #ifndef COLL_STRAG_FAILURE_H
 #define COLL_STRAG_FAILURE_H
@@ -26,7 +26,7 @@ static inline int coll_strag_failed(const struct coll_strag_failure *failure)
 
 /** Do all ranks know which calls are strag's? Else all calls of which they would have to know fail.
  * @return OMPI_SUCCESS, or the error with which this rank or another one has left setup, or a
- * later exchange (exchange.h) */
+ * later exchange (wire/exchange.h) */
 static inline int coll_strag_undecided(const struct coll_strag_failure *failure)
 {
     return __builtin_expect(__atomic_load_n(&failure->undecided, __ATOMIC_RELAXED), 0)
@@ -34,7 +34,7 @@ static inline int coll_strag_undecided(const struct coll_strag_failure *failure)
                : OMPI_SUCCESS;
 }
 
-/** Note an error. The first one counts. */
+/** Record an error. The first one counts. */
 static inline void coll_strag_note_failure(struct coll_strag_failure *failure, int code,
                                            bool undecided)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The component underneath: what it had installed before ours, for delegated calls.
+ * The component underneath: the functions that it had installed before strag's, for delegated
+ * calls.
  */
 #ifndef COLL_STRAG_PREVIOUS_H
 #define COLL_STRAG_PREVIOUS_H

@@ -3,9 +3,9 @@
  * What has to be brought to an end before a communicator is freed, or MPI is finalized: messages
  * in flight, of which other ranks wait for this one's part.
  *
- * Both delete an attribute first (attribute.h), in the user's own thread. Later would be too late:
- * as long as messages are in flight the communicator is not destroyed, and then it is by the last
- * one of them, in the midst of Open MPI's progress, where nothing can be waited for.
+ * Both delete an attribute first (shared/attribute.h), in the user's own thread. Later would be too
+ * late: while messages are in flight the communicator is not destroyed. The last of them destroys
+ * it, in Open MPI's progress, where nothing can be waited for.
  *
  * A program may still use the communicator after that, in a callback of another attribute. What it
  * begins there has to do without: it is refused, or holds a reference to the communicator.

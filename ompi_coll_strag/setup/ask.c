@@ -58,11 +58,10 @@ static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
 /* ---- How fast the network is ---- */
 
 /*
- * Rank 0: whether nobody knows, and whom to ask. What is measured is how long both take to answer,
- * so both must do nothing else: if a nonblocking call began setup, either may be in its program
- * for a while, and nobody is asked. All ranks begin setup by the same call, so if it is a blocking
- * one both are in it, and stay there until they are through; and only there the step is taken
- * (setup.c). @return 0: nobody
+ * Rank 0: with which rank to measure the network, if its speed is not known. How long both take to
+ * answer is measured, so both must do nothing else. If a nonblocking call began setup, either may
+ * be in its program for a while, and nothing is measured. All ranks begin setup by the same call,
+ * so if it is a blocking one both are in it until setup is done (setup.c). @return 0: none
  */
 static int find_ping(const struct setup *setup, const struct coll_strag_hosts *hosts)
 {
@@ -84,7 +83,7 @@ static int find_ping(const struct setup *setup, const struct coll_strag_hosts *h
     return peer < module->topology->n ? peer : 0;
 }
 
-/* Rank 0 has heard from all: its settings, and how long the topology is. */
+/* Rank 0 has heard from all: it names the transports, and the length of the topology. */
 void coll_strag_setup_tell_hosts(struct setup *setup)
 {
     struct coll_strag_hosts *hosts = &setup->ask.hosts;
@@ -110,7 +109,7 @@ void coll_strag_setup_tell_topology(struct setup *setup)
     strag_exchange_broadcast(&setup->exchange, setup->ask.packed, bytes);
 }
 
-/* @return whether this rank has what rank 0 sent */
+/* @return whether this rank has the topology, if there is one */
 static bool keep_topology(struct setup *setup)
 {
     struct coll_strag_shared_setup *shared_setup = setup->module->shared_setup;

@@ -5,8 +5,8 @@
 
 #include "shared/module.h"
 
-/** Calls are to be watched (module->watch_in): count this one, of `bytes`, and begin when it
- * is time. Collective, of blocking calls alone: it uses the communicator's own collectives.
+/** Calls are to be watched (module->watch_in): count this one, if it is long enough, and begin when
+ * it is time. Collective, of blocking calls alone: it waits for other ranks (wire/exchange.h).
  * @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
                            size_t bytes);

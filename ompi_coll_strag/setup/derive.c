@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What can fail on one rank is done before the roll call: that rank has no offer, so that
- * everybody is asked instead. So does a rank that has info keys of the watch: communicators that
- * are derived are not watched from their first call on. Other keys are rank 0's when it decides;
- * everybody is asked if the algorithm's is not the same on all ranks, so that there is a warning.
+ * What can fail on one rank is done before the roll call. If it fails, or if a rank has info keys
+ * of the watch, that rank answers that it has no origin, and all ranks are asked instead: derived
+ * communicators are not watched from their first call on. Of other keys rank 0's count when it
+ * decides. All ranks are asked, too, if the algorithm's key differs, so that there is a warning.
  */
 #include "choice/explain.h"
 #include "steps.h"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * When a communicator is made nothing is sent, since Open MPI makes several concurrently. Its first
- * call that needs to know the other ranks sets it up, in one of two ways (shared_setup.h):
+ * call that needs to know the other ranks sets it up, in one of two ways (shared/shared_setup.h):
  *
  *     derive    from a communicator that has all its ranks and has been set up, its origin, if no
  *               rank has info keys of the watch, and all want the same algorithm
  *     ask       else: everybody is asked
  *
- * Which of the two it is all ranks learn from a roll call, which every setup begins with: have all
+ * Every setup begins with a roll call, from which all ranks learn which of the two it is: have all
  * the same strag, and the same origin? So only rank 0's files, parameters and info keys count, and
  * ranks cannot disagree. A dup's origin is its parent, or what that was derived from; mailboxes are
  * new, since two threads may use parent and dup at once.
  *
- * Derived communicators watch their calls from the 16th on, from the 4th if there is something to
- * be learnt: most communicators live shorter.
+ * Derived communicators watch their calls from the 16th on, from the 4th if something can be learnt
+ * from them, from the first for a report: most communicators live shorter.
  *
  * Both ways are lists of steps (setup/steps.h), and between these a rank waits for nobody: if a
  * nonblocking call has begun, they are taken from Open MPI's progress, while the program is
@@ -56,15 +56,15 @@ static bool names_what_runs(const struct coll_strag_fingerprint *first)
 }
 
 /*
- * How many first calls are delegated, of whatever length. All that counts are rank 0's parameters,
- * and whether it is MPI_COMM_WORLD, which all ranks know: whether there is an origin they do not
- * before they have asked. None are
+ * How many first calls are delegated, of whatever length. This depends only on what all ranks know:
+ * rank 0's parameters, and whether the communicator is MPI_COMM_WORLD. (Whether there is an origin
+ * they do not know before they have asked.) None are delegated
  *
  *     of MPI_COMM_WORLD         it lives as long as the job, and others are derived from it
  *     with an algorithm, a      the user has said what is to run, and that holds for every call
  *     layout, rules or a plan
  *     with reproducible bits    the previous component's depend on where the ranks are, and the
- *                               first calls would have others than those behind them
+ *                               first calls would have other bits than later ones
  *
  * What an info key says is known to rank 0 alone, and counts from setup on, as for short calls.
  */
@@ -130,7 +130,7 @@ static coll_strag_setup_step end_roll_call, ask_first_call, end_first_call;
 static coll_strag_setup_step *const derive[] = {
     coll_strag_setup_call_roll,   /* all -- struct coll_strag_entry --> rank 0 */
     coll_strag_setup_answer,      /* rank 0 decides -- struct coll_strag_reply --> all */
-    end_roll_call,                /* a stranger: it ends here. No origin: ask */
+    end_roll_call,                /* a rank without strag: setup ends. No origin: ask */
     coll_strag_setup_show_places, /* with shared memory: rank 0 -- entries --> all */
 
     /* over UCX: as below */
@@ -195,9 +195,8 @@ static void end_roll_call(struct setup *setup)
         coll_strag_setup_give_up(setup->module, COLL_STRAG_STRANGER);
 }
 
-/* Which nonblocking call is the first one that strag runs (shared/module.h)? As many as in all of
- * setup so far, and these, may be begun while this is found out; who begins more of them has to
- * wait. */
+/* Which nonblocking call is the first one that strag runs (shared/module.h)? While this is
+ * found out a rank may begin as many as in all of setup so far, and these; then it has to wait. */
 enum { CALLS_MEANWHILE = 16 };
 
 /* Many communicators have fewer calls than setup takes steps: more than that is not delegated. */
@@ -242,7 +241,7 @@ static struct {
 
 static _Thread_local bool going_on; /* this thread has the lock, in go_on */
 
-/* Called by Open MPI all the time. One thread does it for all, and not in the midst of it. */
+/* Called by Open MPI all the time. One thread at a time does it, and not from within itself. */
 static int go_on(void)
 {
     if (NULL == __atomic_load_n(&running.first, __ATOMIC_RELAXED) || going_on ||

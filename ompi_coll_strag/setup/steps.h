@@ -23,7 +23,7 @@
 
 typedef void coll_strag_setup_step(struct setup *setup);
 
-/* What the roll call comes to. Rank 0 sends it to all; and the entries, if they share memory. */
+/* The result of the roll call. Rank 0 sends it to all, and the entries if they share memory. */
 struct coll_strag_reply {
     struct coll_strag_answer answer;
     struct coll_strag_decision decision; /* if it is derived, and not over UCX; else all 0 */
@@ -33,7 +33,7 @@ struct coll_strag_reply {
 /* setup/derive.c's. */
 struct coll_strag_setup_derive {
     struct coll_strag_shared_setup *origin; /* the module's shared setup has the reference; NULL:
-                                           none, so everybody is asked */
+                                               none, so all ranks are asked */
     int32_t *rank_of;                       /* [rank]: its rank there; owned */
     struct coll_strag_roll_call roll_call;
     struct coll_strag_reply *reply; /* behind the struct setup; set when the roll call begins */
@@ -79,7 +79,7 @@ struct setup {
     struct strag_exchange exchange;
     int32_t numbers[COLL_STRAG_UCP_NUMBERS]; /* to be agreed upon, or rank 0's */
 
-    const struct coll_strag_hosts *hosts; /* what rank 0 wants, once that is known */
+    const struct coll_strag_hosts *hosts; /* rank 0's, once it has sent them */
     struct strag_rank_location *ranks;    /* [rank]: where they are; on rank 0; owned */
     struct strag_topology
         *unpacked; /* on others: the module's while it is set up; owned; or NULL */
@@ -95,7 +95,7 @@ struct setup {
  */
 bool coll_strag_setup_may_continue(struct setup *setup, int code);
 
-/** Rank 0: its settings, once it is known where the ranks are. */
+/** Rank 0: which transports the ranks shall use, once their hosts are known. */
 void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts);
 
 /** Calls that are never strag's are delegated at once from now on. */
@@ -114,13 +114,13 @@ coll_strag_setup_step coll_strag_setup_call_roll, coll_strag_setup_answer,
  *         nothing of it is left. The same on all ranks */
 bool coll_strag_setup_is_derived(struct setup *setup, bool *here);
 
-/* ---- Asking everybody ---- */
+/* ---- Asking all ranks ---- */
 
 coll_strag_setup_step coll_strag_setup_make_room, coll_strag_setup_tell_own,
     coll_strag_setup_tell_hosts, coll_strag_setup_tell_topology, coll_strag_setup_keep_topology,
     coll_strag_setup_ping, coll_strag_setup_end_ask;
 
-/* ---- The network's transport; setup->hosts says which ---- */
+/* ---- The network's transport, which setup->hosts names ---- */
 
 coll_strag_setup_step coll_strag_setup_open_network, coll_strag_setup_room_for_cards,
     coll_strag_setup_show_cards, coll_strag_setup_read_cards, coll_strag_setup_end_network;

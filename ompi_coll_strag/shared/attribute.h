@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strag's attribute of a communicator, which its dups do not get. When Open MPI deletes it the
- * communicator is being freed, and what is still in flight is brought to its end (teardown.h).
+ * communicator is being freed, and what is still in flight is brought to its end (mpi/teardown.h).
  * MPI_COMM_SELF has it, too: MPI_Finalize deletes that before anything else.
  *
  * It is set when the communicator is made. After that strag neither sets nor deletes an attribute:
@@ -26,7 +26,7 @@ struct coll_strag_attribute {
  */
 void coll_strag_attribute_open(ompi_communicator_t *comm, struct coll_strag_attribute **user);
 
-/** `user` is gone from now on. @param attribute  NULL is allowed */
+/** `user` must not be written any more. @param attribute  NULL is allowed */
 void coll_strag_attribute_leave(struct coll_strag_attribute *attribute);
 
 /** The attributes' key is gone. */

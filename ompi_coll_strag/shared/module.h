@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What belongs to one communicator. Made when the communicator is (call/query.c); most of it is
- * filled in by the first call that needs to know the other ranks (setup.c).
+ * filled in by the first call that needs to know the other ranks (setup/setup.c).
  */
 #ifndef COLL_STRAG_COMMUNICATOR_H
 #define COLL_STRAG_COMMUNICATOR_H
@@ -31,17 +31,18 @@ struct setup;
 struct coll_strag_ledger;
 
 /*
- * Which nonblocking calls are strag's, where the first of them has begun with setup. Ranks are done
+ * Which nonblocking calls are strag's, if the first of them has begun setup. Ranks are done
  * with that at different times, and without having to wait for each other must all begin with the
  * same call. So calls are counted, in program order. When a rank comes to the end of its setup, in
- * Open MPI's progress, it says how many it has begun, twice that and some more; the most of that
- * over all ranks is the number of the first call that is strag's. The previous component runs those
- * before. (A rank that, in this one exchange, begins more of them than in all of setup before it
- * waits for that number: which component runs a call must be known when it is begun.)
+ * Open MPI's progress, it sends twice the number of calls that it has begun, and some more; the
+ * highest of these over all ranks is the number of the first call that is strag's. The previous
+ * component runs those before. (A rank that, in this one exchange, begins more of them than in all
+ * of setup before it waits for that number: which component runs a call must be known when it is
+ * begun.)
  */
 struct coll_strag_nonblocking {
     int64_t begun; /* atomic, as the next one */
-    int64_t limit; /* what it has said; before: INT64_MAX */
+    int64_t limit; /* what this rank has sent; before: INT64_MAX */
     int64_t from;  /* once setup is done: the first one. 0: all, since a blocking call set up */
 };
 
@@ -107,8 +108,8 @@ static inline bool coll_strag_is_set_up(const struct coll_strag_module *module)
     return __atomic_load_n(&module->setup, __ATOMIC_ACQUIRE) == COLL_STRAG_SETUP_DONE;
 }
 
-/** Several threads may come by to make progress: one at a time may, who then leaves again.
- * @return false: another one does, or this one already */
+/** Several threads may want to make progress. One at a time enters, and leaves again.
+ * @return false: another thread has entered, or this one has already */
 static inline bool coll_strag_enter(struct coll_strag_module *module)
 {
     return !__atomic_exchange_n(&module->in_progress, true, __ATOMIC_ACQUIRE);
@@ -125,8 +126,9 @@ static inline void coll_strag_leave(struct coll_strag_module *module)
  * on all calls that strag is to run fail, with this error or an earlier one. Those that are left to
  * the previous component do not: other ranks may be in them. Any thread may say so, several times.
  *
- * Other ranks may wait for this one, now or later, and get that answer when they ask (stuck.h). So
- * from the first time on the communicator is kept until MPI_Finalize, even if the user frees it.
+ * Other ranks may wait for this one, now or later, and get that answer when they ask
+ * (stuck/stuck.h). So from the first time on the communicator is kept until MPI_Finalize, even if
+ * the user frees it.
  */
 void coll_strag_fail(struct coll_strag_module *module, int code);
 

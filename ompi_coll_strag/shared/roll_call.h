@@ -19,7 +19,7 @@
  */
 bool coll_strag_roll_call_first(ompi_communicator_t *comm, struct coll_strag_fingerprint *first);
 
-/* An answer of this rank's, then that of all. */
+/* This rank's answer, then that of all ranks. */
 struct coll_strag_roll_call {
     ompi_communicator_t *comm;
     const struct coll_strag_fingerprint *first;
@@ -31,12 +31,12 @@ struct coll_strag_roll_call {
 
 /**
  * Before anything else is sent: do all ranks have it? Collective among those ranks that have it.
- * Rank 0, or whoever is highest in the tree, then hears those below it, makes the answer of their
- * entries, and spreads it (strag_exchange_spread) with whatever else it has to say.
+ * Rank 0, or the highest rank of a part of the tree, then hears those below it, makes the answer
+ * from their entries, and spreads it (strag_exchange_spread) with whatever else it has to send.
  *
  * @param call      this rank's part; it stays where it is until the exchange is done
  * @param exchange  the roll call is begun in it
- * @param offer     what this rank has
+ * @param offer     the origin that this rank has, if any
  * @param entries   [rank]: this rank's has info, if any; all else is 0
  */
 void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_exchange *exchange,

@@ -5,8 +5,8 @@
  * well on all ranks, and never changed after that, whatever the watch finds out later, but for
  * plans that are added. It lives as long as its communicator, or one that was derived from it.
  *
- * A later communicator looks for one that has all its ranks, its origin. That another rank finds
- * the same one must be asked, by its number.
+ * A later communicator looks for one that has all its ranks, its origin. The roll call
+ * compares its id: do the other ranks find the same one?
  */
 #ifndef COLL_STRAG_SHARED_SETUP_H
 #define COLL_STRAG_SHARED_SETUP_H

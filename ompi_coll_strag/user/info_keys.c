@@ -151,7 +151,7 @@ bool coll_strag_has_keys(ompi_communicator_t *comm)
     OPAL_THREAD_LOCK(info->i_lock);
     OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t)
     {
-        /* also under the other name that compat.h knows */
+        /* also under the other name that compat/compat.h knows */
         found = found || strstr(COLL_STRAG_INFO_NAME(entry), prefix);
     }
     OPAL_THREAD_UNLOCK(info->i_lock);

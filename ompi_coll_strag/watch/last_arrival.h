@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is there? What run/arrivals.h says goes over the PML, a few bytes at a time, with a tag of
- * its own; and the plans for whoever is not waited for.
+ * Which ranks have arrived? The messages of run/arrivals.h, which go over the PML, a few bytes at a
+ * time, with a tag of their own; and the plans for calls that go ahead without a rank.
  */
 #ifndef COLL_STRAG_ARRIVALS_H
 #define COLL_STRAG_ARRIVALS_H

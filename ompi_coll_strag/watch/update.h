@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What rank 0 sends to all after a window of watched calls: an update, and where something is new
- * the news behind it. Plain data, sent as it stands in memory; algorithms' pointers are
- * packed first (table.h).
+ * What rank 0 sends to all after a window of watched calls: an update and, if something is new, the
+ * news behind it. Plain data, sent as it stands in memory; algorithms' pointers are packed first
+ * (choice/table.h).
  */
 #ifndef COLL_STRAG_UPDATE_H
 #define COLL_STRAG_UPDATE_H

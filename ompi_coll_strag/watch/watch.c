@@ -2,14 +2,15 @@
 /*
  * Every rank times the calls of a window, and after it
  *
- *     the window's last call   all ranks   -- samples -->  rank 0    merged up a tree, not waited
- * for the next call            rank 0      waits for them if it must, judges rank 0      -- update
- * -->  all ranks  a broadcast (update.h)
+ *     the window's last call   all ranks  -- samples -->  rank 0     merged up a tree (notes.h); no
+ *                                                                    rank waits for that
+ *     the next call            rank 0                                waits for them, and judges
+ *                              rank 0     -- update -->   all ranks  a broadcast (update.h)
  *
- * The merge (notes.h) is started by all ranks within the same call, and progresses in whatever MPI
- * call a rank is. All ranks are in the next call when rank 0 sends the update, so the broadcast
- * does not wait. All use it from the call after it on, and so make the same choice; it also says
- * which calls the next window has.
+ * All ranks start the merge within the same call, and it progresses in whatever MPI call a rank is.
+ * All ranks are in the next call when rank 0 sends the update, so the broadcast does not wait. All
+ * use the update from the call after it on, and so make the same choice; it also says which calls
+ * the next window has.
  *
  * Samples also have what ranks' meters say of their hosts' links. If rank 0 suspects one, the
  * update asks for a probe; all ranks do that at once, and a second update follows.

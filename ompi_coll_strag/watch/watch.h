@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Watching a communicator's calls for stragglers and slow links; detect/observe.h and
- * detect/slowdown.h say by what rules.
+ * Watching a communicator's calls for stragglers, slow links and faster algorithms. learn/judge.h
+ * has the rules; watch.c shows a window.
  */
 #ifndef COLL_STRAG_WATCH_H
 #define COLL_STRAG_WATCH_H
@@ -25,10 +25,12 @@ void coll_strag_watch_start(struct coll_strag_watch *watch, bool policy);
 /** NULL is allowed. */
 void coll_strag_watch_free(struct coll_strag_watch *watch);
 
-/** Whose meter notes when messages begin and end. @return NULL: links are not watched */
+/** The links, whose meter records when messages begin and end. @return NULL: they are not watched
+ */
 const struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch);
 
-/** The selection behind the table in force; the watch's. NULL: not here. `watch` may be NULL. */
+/** The selection behind the table in force; the watch's. `watch` may be NULL.
+ * @return NULL on other ranks than rank 0, or if it is not kept */
 struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch *watch);
 
 /** Is a call of `bytes` bytes to be watched? The same on all ranks. `watch` may be NULL. */
@@ -78,7 +80,7 @@ int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watc
 /** After it, if the communicator has failed: calls are not watched any more. */
 void coll_strag_watch_give_up(struct coll_strag_watch *watch);
 
-/** The model that the last table is from. @return NULL: not here */
+/** The model that the last table is from. @return NULL on other ranks than rank 0 */
 const struct strag_sourced_model *coll_strag_watch_model(const struct coll_strag_watch *watch);
 
 /** No call is pending, and none will be: update the communicator's summary. */

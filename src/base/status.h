@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Status codes and error messages of libstrag; the codes and the error are in strag.h, what other
- * programs use of it.
+ * Status codes and error messages of libstrag; the codes and the error are in api/strag.h, what
+ * other programs use of it.
  *
  * Functions that can fail return one of the codes and take a `struct strag_error *`, which
  * may be NULL. On failure its text is one line, without a newline, that names what was wrong and

@@ -7,11 +7,11 @@
  *     seen        1    2    2    3                             6    8
  *
  * A receiver that does not run while pieces come finds all of them afterwards, one look after the
- * other: from when it saw the one to when it saw the other there may be no time at all, and a link
- * seems 25 times as fast as it is. What a look that finds nothing new has not seen had not come by
- * then, though. So the time of the pieces that count begins with the last such look before the last
- * of those that do not (above, with three of them: look 3, not look 4), and the rate is never
- * higher than it was; if the receiver looks much more often than pieces come, it is as it was.
+ * other: between two of them there may be no time at all, and a link seems 25 times as fast as it
+ * is. But pieces that a look has not seen had not come by then. So the time of the pieces that
+ * count begins with the last such look before the last of those that do not (above, with three of
+ * them: look 3, not look 4), and the rate is never higher than it was; if the receiver looks much
+ * more often than pieces come, it is as it was.
  *
  * No clock: the caller has one.
  */

@@ -13,9 +13,9 @@
  *     second    0 1 2 3 4 . 6 7
  *
  * One rank speaks for all. If news takes D exchanges to reach all, a rank claims to speak 2D before
- * it has waited long enough, unless it has heard of a claim. Who claims has done so within D of the
- * first claim, and 2D after its own knows of all others: the lowest speaks. No clock and no
- * messages in here.
+ * it has waited long enough, unless it has heard of a claim. All claims are made within D of
+ * the first one, and 2D after its own a rank knows of all others: the lowest of these ranks speaks.
+ * No clock and no messages in here.
  */
 #ifndef STRAG_ROSTER_H
 #define STRAG_ROSTER_H

@@ -6,7 +6,7 @@
 #ifndef STRAG_THRESHOLDS_H
 #define STRAG_THRESHOLDS_H
 
-/* ---- What it may cost (budget.h; test_watch_price) ---- */
+/* ---- What it may cost (learn/budget.h; test_watch_price) ---- */
 
 /* The part of the time in calls that all of watching may take, and the part of it that windows take
  * while nothing happens: the rest is for when something does. */

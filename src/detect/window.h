@@ -3,13 +3,14 @@
  * A window: a few consecutive calls that every rank times. What ranks have found is merged up a
  * tree, so that rank 0 gets a fixed number of bytes in log2(n) messages, whatever n is:
  *
- *     call 1 .. w     every rank puts its own time into call c's sample
+ *     call 1 .. w     every rank puts its own time into the call's sample
  *     call w          samples begin to move: a rank merges its children's into its own, and sends
- * on call w + 1      not sampled; samples arrive meanwhile its end         rank 0 judges, and says
- * to all which calls the next window has
+ *                     them on
+ *     call w + 1      not sampled; samples arrive meanwhile
+ *     its end         rank 0 judges, and says to all which calls the next window has
  *
- * In a window of an experiment (experiment.h) only calls of one size and operation count, and some
- * of them run a rival of what the table says.
+ * In a window of an experiment (learn/experiment.h) only calls of one size and operation count, and
+ * some of them run a rival of what the table says.
  *
  * No rank leaves an allreduce before the last one has arrived. So the rank that arrived last has
  * the shortest time, with any plan, and the second shortest less that is its delay:

@@ -6,7 +6,7 @@
  * budget of its own.
  *
  * A window that costs more than its share is paid for by a longer pause before the next one, so
- * that the share holds whatever a window costs: 2 us on 8 ranks or 2 ms on 100,000.
+ * that the share holds whatever a window costs (doc/results/watch.md has what judging takes).
  */
 #ifndef STRAG_BUDGET_H
 #define STRAG_BUDGET_H

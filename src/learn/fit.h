@@ -2,8 +2,8 @@
 /*
  * How fast the machine is, from what calls of known plans took: two numbers, latency and bandwidth,
  * of the network if there are several hosts, else within the host. If the latency is known (a ping,
- * the user, a file), the overhead of further messages takes its place. How they are found stands in
- * fit.c. No clock and no messages; the same calls give the same numbers.
+ * the user, a file), the overhead of further messages takes its place. fit.c says how they are
+ * found. No clock and no messages; the same calls give the same numbers.
  */
 #ifndef STRAG_FIT_H
 #define STRAG_FIT_H

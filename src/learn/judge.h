@@ -12,7 +12,7 @@
  * matters, a delay is scaled: divided by the ratio of the calls' measured time to the modelled one,
  * both without the straggler.
  *
- * What all of this may cost says the budget (budget.h).
+ * The budget (budget.h) limits what all of this may cost.
  *
  * No clock and no messages: one rank judges for all.
  */

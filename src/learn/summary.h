@@ -29,7 +29,7 @@ struct strag_watch_summary {
     uint64_t ahead_from; /* the first call that did not wait for a straggler; 0: all did */
     double seconds;      /* that rank 0 was in them */
     struct strag_slowest slowest;
-    struct strag_dynamic_summary dynamic; /* whoever came last */
+    struct strag_dynamic_summary dynamic; /* of calls without the last rank */
     double model_error; /* how far calls are from what they are modelled to take, relative, in the
                            median of the last window; below 0: not known */
 };

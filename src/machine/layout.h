@@ -8,7 +8,7 @@
  *     SLURM_TOPOLOGY_ADDR or name of every host        ┘             ├──► topology
  *     hosts and cores of the ranks ──► locations ────────────────────┘
  *
- * Messages of readers begin with "FILE:LINE: ". What other programs use, too, is in strag.h:
+ * Messages of readers begin with "FILE:LINE: ". What other programs use, too, is in api/strag.h:
  * strag_layout_read, _parse, _fill and _free.
  */
 #ifndef STRAG_LAYOUT_H

@@ -17,7 +17,7 @@
  * job: positions without a host still carry what passes through.
  *
  * A topology is immutable. Its memory is proportional to the ranks. strag_topology_flat and _free
- * are in strag.h.
+ * are in api/strag.h.
  */
 #ifndef STRAG_TOPOLOGY_H
 #define STRAG_TOPOLOGY_H

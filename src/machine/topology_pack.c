@@ -2,8 +2,8 @@
 /*
  * A topology as bytes, few of them: ranks keep it so while they seldom need it.
  *
- *     struct head     with the grid, in this machine's own formats: the processes of a job share
- * them columns         the nodes' levels, numbers of children, first children, ranks, positions,
+ *     struct head     with the grid, in this machine's own formats: a job's processes share them
+ *     columns         the nodes' levels, numbers of children, first children, ranks, positions,
  *                     uplinks, and which have names, each as runs of equal steps
  *     names           how many bytes each shares with the one before, at its beginning and at its
  *                     end, how many are between, and these; then how many names count on from it

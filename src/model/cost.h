@@ -6,13 +6,15 @@
  *              in flight together. A message takes the latency of its route, plus the longest of
  *              (bytes of the round on a link / the link's bandwidth) over its links, plus the bytes
  *              that its receiver reduces in the round / reduce_bandwidth. The sum of the longest
- * messages. Of several messages to or from other hosts in a round a rank posts one after the other:
- * for the rank with the most, an `overhead` for each but the first one that it sends, and for each
- * but the first one that it receives. Where rounds do not need one another (strag_claim.chain) a
- * latency counts for those that do, and for the others two overheads, at most a latency. A
- * straggler holds up the first round that it takes part in. clocks   Every rank goes from round to
- * round on its own; a message begins when both ranks are in its round. Whatever is in flight at the
- * same time shares the links, max-min fair (flows.h): a simulation, message by message.
+ *              messages. A rank posts several messages to or from other hosts in a round one after
+ *              the other: for the rank with the most, an `overhead` for each but the first one that
+ *              it sends, and for each but the first one that it receives. If rounds do not need one
+ *              another (strag_claim.chain) a latency counts for those that do, and for the others
+ *              two overheads, at most a latency. A straggler holds up the first round that it takes
+ *              part in.
+ *     clocks   Every rank goes from round to round on its own; a message begins when both ranks are
+ *              in its round. Whatever is in flight at the same time shares the links, max-min fair
+ *              (flows.h): a simulation, message by message.
  *
  * Where all ranks do the same at the same time both give the same. `rounds` is what selects: it
  * prices identical rounds once, and keeps for all sizes together a `profile`, which is a sum

@@ -74,7 +74,7 @@ static const struct strag_effort strag_given_in_job = {150000000, INT64_C(240) <
 /** An empty one, of equal blocks. @return NULL: out of memory */
 struct strag_given *strag_given_create(void);
 
-/* strag_given_free and strag_given_ranks are in strag.h. An algorithm made of it must be gone
+/* strag_given_free and strag_given_ranks are in api/strag.h. An algorithm made of it must be gone
  * before it is freed, too. */
 
 /* ---- Making it ---- */

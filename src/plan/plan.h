@@ -27,7 +27,7 @@
  *   - waits point backwards.
  *
  * A plan knows neither data type nor count: it is made once and run many times. Kinds of operations
- * and strag_plan_free are in strag.h.
+ * and strag_plan_free are in api/strag.h.
  */
 #ifndef STRAG_PLAN_H
 #define STRAG_PLAN_H

@@ -15,7 +15,7 @@
 #define STRAG_PLAN_FILE_MAX ((size_t)64 << 20)
 
 /**
- * As strag_plan_file_read (strag.h), for text in memory.
+ * As strag_plan_file_read (api/strag.h), for text in memory.
  *
  * @param name  what messages call it
  * @param most  what reading and proving it may take; NULL: it need not be proved

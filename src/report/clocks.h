@@ -3,11 +3,11 @@
  * When all ranks were in their calls, on one clock.
  *
  * Processes of a host read the same clock; hosts' clocks differ, and drift. But no rank leaves an
- * allreduce before the last one has arrived, and all leave at about the same time. So if rank 0
- * and a rank of another host left the same calls, by their own clocks, says how these differ: the
- * median of that many calls in a row, and between two such medians in proportion to the time. What
- * remains is by how much later the one rank usually leaves than the other, less than a call takes
- * from the last arrival on; and what a clock does within these calls that is no drift.
+ * allreduce before the last one has arrived, and all leave at about the same time. So the times at
+ * which rank 0 and a rank of another host left the same calls, by their own clocks, show how these
+ * differ: in the median of several calls in a row, and between two such medians in proportion to
+ * the time. What remains is by how much later the one rank usually leaves than the other, less than
+ * a call takes from the last arrival on; and what a clock does within these calls that is no drift.
  */
 #ifndef STRAG_CLOCKS_H
 #define STRAG_CLOCKS_H

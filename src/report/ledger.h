@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank notes of a communicator's allreduces for the report: how many there were, what ran
+ * What a rank records of a communicator's allreduces for the report: how many there were, what ran
  * them, and when it was in each of the blocking ones.
  *
  * Blocking calls have the same number on all ranks, so that their times can be compared (loss.h).
@@ -24,7 +24,7 @@ enum strag_ledger_kind {
     STRAG_LEDGER_KINDS
 };
 
-/* What ran a call is a number below this: whose meaning is the caller's. */
+/* What ran a call is a number below this, whose meaning is the caller's. */
 enum { STRAG_LEDGER_OUTCOMES = 64 };
 
 struct strag_ledger {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What waiting for whoever came last has cost, from when each rank was in each blocking call.
+ * What waiting for the last rank has cost, from the times at which each rank was in its blocking
+ * calls.
  *
  * All calls are brought to one clock first (clocks.h). A call's loss is how long the median rank
- * waited for the last one: with an even number of ranks half of them waited at least so long. So
+ * waited for the last one: with an even number of ranks half of them waited at least that long. So
  * one late rank costs its delay, and two that come late together do, too.
  *
  * Nobody comes at exactly the same time: a call counts where the loss is above a tenth of the time

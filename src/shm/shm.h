@@ -3,9 +3,9 @@
  * A transport through memory that the ranks of a host share. It knows nothing of MPI: what it needs
  * of the process around it is a struct strag_shm_host.
  *
- *     shm/layout.h    what is in the memory: an arena for each process, and in it, for
- *                               each of its communicators, a mailbox; channels, cells, slots
- *     shm/limits.c    how much memory that may be, and what is made of it
+ *     shm/layout.h    what is in the memory: an arena for each process, and in it, for each of its
+ *                     communicators, a mailbox; channels, cells, slots
+ *     shm/limits.c    how much memory that may be, and how it is divided
  *     shm/arena.c     making a process's arena, a System V segment; attaching others'
  *     shm/room.c      room for messages: slots and rings, and how they come back
  *     shm/write.c     values into slots: through the caches, or around them
@@ -13,7 +13,7 @@
  *     shm/drain.c     taking messages that are in the way of others
  *     shm/wait.c      waiting for messages: who gets the processor
  *     shm/entered.h   which calls the host's ranks are in, for one that stands still
- *     shm/shm.c           messages
+ *     shm/shm.c       messages
  *
  * Setting up takes two steps on every rank, with an exchange between them that is the caller's:
  *

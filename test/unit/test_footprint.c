@@ -14,7 +14,7 @@
  *
  *     last      between hosts, once the dynamic mode has begun
  *     UCX       the processes' numbers, in the order in which they were met, that is of the ranks
- * of the first communicator, and what number each gave to this one
+ *               of the first communicator, and what number each gave to this one
  */
 #include "base/compact.h"
 #include "detect/meter.h"
@@ -33,8 +33,8 @@ enum {
 
     PARTNERS = 24, /* 12 rounds, each with another one to send to and to receive from */
 
-    /* The component's own structures: module.c, watch.c and arrivals.c assert that they are no
-     * larger. */
+    /* The component's own structures: call/query.c, watch/watch_make.h and watch/last_arrival.c
+     * assert that they are no larger. */
     FIXED = 7 * KIB + 2304,
     LAST_FIXED = KIB,
 };
