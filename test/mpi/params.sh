@@ -103,7 +103,7 @@ expect 0 24 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_p
 while read -r straggler slowdown reproducible; do
     expect 12 12 --mca coll strag --mca coll_strag_straggler "$straggler" \
         --mca coll_strag_slowdown "$slowdown" --mca coll_strag_reproducible "$reproducible"
-    lines "$([[ $slowdown = elsewhere* ]] && echo 1 || echo 0)" 'cannot use'
+    lines "$([[ $slowdown = elsewhere* ]] && echo 1 || echo 0)" 'coll/strag ignores'
 done << END
 2 1:2 no
 0:1500 1:1.5,0:4 mapping

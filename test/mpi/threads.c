@@ -22,9 +22,11 @@ struct worker {
     bool makes; /* communicators */
     MPI_Comm comm;
     unsigned *send, *receive;
-    long wrong; /* results; each thread counts its own */
-    unsigned long long calls;
+    long wrong;                      /* results; each thread counts its own */
+    unsigned long long calls, first; /* first: that its communicators have passed at first */
 };
+
+static bool first_are_delegated; /* no algorithm is pinned */
 
 static unsigned value(int rank, int worker, int round, int index)
 {
@@ -52,6 +54,12 @@ static void allreduce(struct worker *worker, MPI_Comm comm, int round)
     worker->calls += test.n > 1;
 }
 
+static void pass_first_calls(struct worker *worker, MPI_Comm comm)
+{
+    test_pass_first_calls(comm);
+    worker->first += test.n > 1 ? 2 : 0;
+}
+
 static void reduce_many(struct worker *worker)
 {
     for (int round = 0; round < worker->rounds; round++)
@@ -64,8 +72,10 @@ static void duplicate_many(struct worker *worker)
     for (int round = 0; round < DUPS; round++) {
         MPI_Comm first, second;
         TEST_MPI(MPI_Comm_dup(worker->comm, &first));
+        pass_first_calls(worker, first);
         allreduce(worker, first, round);
         TEST_MPI(MPI_Comm_dup(first, &second));
+        pass_first_calls(worker, second);
         TEST_MPI(MPI_Comm_free(&first));
         allreduce(worker, second, round + DUPS);
         TEST_MPI(MPI_Comm_free(&second));
@@ -89,19 +99,21 @@ static void run(struct worker *workers, int makers, const char *what)
     const struct test_counters before = test_counters_read();
     for (int i = 0; i < THREADS; i++) {
         workers[i].wrong = 0;
-        workers[i].calls = 0;
+        workers[i].calls = workers[i].first = 0;
         workers[i].makes = i < makers;
         if (0 != pthread_create(&threads[i], NULL, work, &workers[i]))
             test_die("no thread can be started");
     }
-    unsigned long long calls = 0;
+    unsigned long long calls = 0, first = 0;
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         TEST_CHECK(0 == workers[i].wrong, "%s: thread %d: %ld elements are wrong", what, i,
                    workers[i].wrong);
         calls += workers[i].calls;
+        first += workers[i].first;
     }
-    test_counters_moved(before, calls, 0, what);
+    test_counters_moved(before, calls + (first_are_delegated ? 0 : first),
+                        first_are_delegated ? first : 0, what);
 }
 
 int main(int argc, char **argv)
@@ -117,6 +129,9 @@ int main(int argc, char **argv)
         workers[i].send = test_allocate(COUNT_MAX * sizeof(unsigned));
         workers[i].receive = test_allocate(COUNT_MAX * sizeof(unsigned));
         TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm));
+        const struct test_counters before = test_counters_read();
+        test_pass_first_calls(workers[i].comm);
+        first_are_delegated = test_counters_read().delegated > before.delegated;
     }
     run(workers, 0, "allreduce in four threads");
     run(workers, (int)test_number("makers", makers, 1, THREADS), "dup next to allreduce");
