@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How communicators are set up that are made from others: from the locations of another one's ranks,
- * or by asking all ranks. strag's counters say which. All results are checked.
+ * How communicators are set up that are made from others: from the locations of another one's
+ * ranks, or by asking all ranks. strag's counters say which. All results are checked.
  *
  *     inherit [--late RANK]    with a rank that is late in 40 calls on MPI_COMM_WORLD, so that its
  *                              table changes before it is duplicated
