@@ -6,7 +6,7 @@ lint_folders = $(addprefix $(top_srcdir)/,bench cuda examples ompi_coll_strag sr
 lint_code = `find $(lint_folders) -name '*.[ch]' | sort`
 # check_driver.c needs CUDA's headers; test/cuda/nvcc.sh compiles it.
 lint_units = `find $(lint_folders) -name '*.c' ! -name check_driver.c | sort`
-lint_includes = -I$(top_srcdir)/ompi_coll_strag -I$(top_srcdir)/tools -I$(top_srcdir)/test/unit \
+lint_includes = -I$(top_srcdir)/src/api -I$(top_srcdir)/ompi_coll_strag -I$(top_srcdir)/tools -I$(top_srcdir)/test/unit \
 	-I$(top_srcdir)/cuda -I$(top_srcdir)/test/cuda
 
 .PHONY: lint lint-format lint-layers lint-references lint-words lint-cppcheck lint-tidy lint-shell
