@@ -74,7 +74,7 @@ done
 
 for ranks in $(numbers "${SHM_OVERSUBSCRIBED:-16 32 48 64 96 128}"); do
     bench oversubscribed "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
-        --sizes 8,64,512,4K,16K..4M --warmup 2 --contender strag --contender "tuned,$stock" \
+        --sizes 8,64,512,4K,16K..4M --warmup 4 --contender strag --contender "tuned,$stock" \
         --contender "tuned-again,$stock" \
         --contender "tuned-6,$stock,cvar:coll_tuned_allreduce_algorithm=6"
 done

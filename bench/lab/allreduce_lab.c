@@ -61,7 +61,8 @@ const char bench_usage[] =
     "  -t, --seconds T        ... after which a contender drops out, from the\n"
     "                         call on in which all take part                  [1000]\n"
     "  -w, --warmup N         untimed calls per contender and size, of up to\n"
-    "                         1M each                                         [1]\n"
+    "                         1M each; strag delegates a communicator's\n"
+    "                         first two                                       [3]\n"
     "  -f, --fresh            after them, make the contenders' communicators again: what they\n"
     "                         then do in the first calls is timed, too\n"
     "  -c, --check            check every element of the warm-up calls and of one timed call\n"
@@ -147,7 +148,7 @@ static void read_options(struct bench *bench, int argc, char **argv)
                                           {"links", required_argument, NULL, 'L'},
                                           {"traffic", required_argument, NULL, 'T'},
                                           {NULL, 0, NULL, 0}};
-    *bench = (struct bench){.iterations = 5, .seconds = 1000, .warmup = 1};
+    *bench = (struct bench){.iterations = 5, .seconds = 1000, .warmup = 3};
     bench_sizes(bench, "1M");
     bench_read_options(bench, argc, argv, known,
                        BENCH_LETTERS "m:fl:d:j:b:D:S:a:L:T:", read_option);
