@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef COLL_STRAG_ALLREDUCE_H
-#define COLL_STRAG_ALLREDUCE_H
+#ifndef COLL_STRAG_BLOCKING_H
+#define COLL_STRAG_BLOCKING_H
 
 #include "compat/compat.h"
 

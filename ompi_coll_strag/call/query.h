@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef COLL_STRAG_MODULE_H
-#define COLL_STRAG_MODULE_H
+#ifndef COLL_STRAG_QUERY_H
+#define COLL_STRAG_QUERY_H
 
 #include "compat/compat.h"
 

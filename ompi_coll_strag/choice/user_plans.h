@@ -5,8 +5,8 @@
  * for its own part. From then on they are algorithms that run at some sizes, before all that the
  * table says. A file that cannot be used is warned of, and the job goes on as without it.
  */
-#ifndef COLL_STRAG_GIVEN_H
-#define COLL_STRAG_GIVEN_H
+#ifndef COLL_STRAG_USER_PLANS_H
+#define COLL_STRAG_USER_PLANS_H
 
 #include "user/settings.h"
 

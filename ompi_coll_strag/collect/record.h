@@ -6,8 +6,8 @@
  * A communicator has a ledger if its rank 0 wants a report or a trace; its calls then come through
  * call/recorded.c. Without one nothing is recorded, and nothing costs time.
  */
-#ifndef COLL_STRAG_LEDGER_H
-#define COLL_STRAG_LEDGER_H
+#ifndef COLL_STRAG_RECORD_H
+#define COLL_STRAG_RECORD_H
 
 #include "collect.h"
 #include "shared/module.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* coll_strag_trace: a communicator's calls, on all ranks, into files. */
-#ifndef COLL_STRAG_TRACE_H
-#define COLL_STRAG_TRACE_H
+#ifndef COLL_STRAG_WRITE_TRACE_H
+#define COLL_STRAG_WRITE_TRACE_H
 
 #include "compat/compat.h"
 

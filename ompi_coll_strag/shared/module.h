@@ -3,8 +3,8 @@
  * What belongs to one communicator. Made when the communicator is (call/query.c); most of it is
  * filled in by the first call that needs to know the other ranks (setup/setup.c).
  */
-#ifndef COLL_STRAG_COMMUNICATOR_H
-#define COLL_STRAG_COMMUNICATOR_H
+#ifndef COLL_STRAG_MODULE_H
+#define COLL_STRAG_MODULE_H
 
 #include "attribute.h"
 #include "choice/explain.h"

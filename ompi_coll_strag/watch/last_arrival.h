@@ -3,8 +3,8 @@
  * Which ranks have arrived? The messages of run/arrivals.h, which go over the PML, a few bytes at a
  * time, with a tag of their own; and the plans for calls that go ahead without a rank.
  */
-#ifndef COLL_STRAG_ARRIVALS_H
-#define COLL_STRAG_ARRIVALS_H
+#ifndef COLL_STRAG_LAST_ARRIVAL_H
+#define COLL_STRAG_LAST_ARRIVAL_H
 
 #include "choice/plans.h"
 #include "mpi/failure.h"

@@ -3,8 +3,8 @@
  * Buffers in a device's memory: finding out, and what a call on them needs. If there is no driver,
  * coll_strag_settings.devices is false, and nothing of this is ever called.
  */
-#ifndef COLL_STRAG_DEVICE_H
-#define COLL_STRAG_DEVICE_H
+#ifndef COLL_STRAG_DEVICE_BUFFER_H
+#define COLL_STRAG_DEVICE_BUFFER_H
 
 #include "mpi/reducer.h"
 #include "transport.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sharing memory among the ranks of a host: what shm/shm.h needs of Open MPI. */
-#ifndef COLL_STRAG_SHARED_MEMORY_H
-#define COLL_STRAG_SHARED_MEMORY_H
+#ifndef COLL_STRAG_TRANSPORT_SHM_H
+#define COLL_STRAG_TRANSPORT_SHM_H
 
 #include "mpi/reducer.h"
 

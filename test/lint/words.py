@@ -33,7 +33,7 @@ WORDS = [
     ("patience, regime", r"(?:patien(?:ce|t)|regime)", "wait limit, mode", 8, 8),
     ("crowd", r"crowd", "oversubscribed", 8, 8),
     ("desk", r"desk(?!top)", "mailbox", 7, 7),
-    ("heritage", r"heritage", "shared setup", 309, 19),
+    ("heritage", r"heritage", "shared setup", 19, 19),
     ("noted", r"(?:\b|_)noted(?:\b|_)", "recorded", 8, 8),
     ("beside", r"\bbeside\b", "next to, with", 4, 4),
     ("anew", r"\banew\b", "again", 2, 1),
