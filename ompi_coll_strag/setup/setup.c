@@ -40,8 +40,8 @@
 
 /* ---- Before ---- */
 
-/* Calls of any length that are delegated before a communicator that the program has made is set up:
- * many live no longer, and then cost nothing. */
+/* Calls of any length that are delegated before a communicator on one host is set up, if the
+ * program has made it: many live no longer, and then cost nothing. */
 enum { FIRST_CALLS = 2 };
 
 /* Short calls that are delegated before a communicator finds out whether another way is faster:
@@ -55,25 +55,36 @@ static bool names_what_runs(const struct coll_strag_fingerprint *first)
     return pinned || first->has_layout_or_rules;
 }
 
+/* Are there several hosts, as all ranks know? Of their own job's processes all do. */
+static bool is_between_hosts(ompi_communicator_t *comm)
+{
+    ompi_group_t *group = comm->c_local_group;
+    bool one_job = true;
+    for (int rank = 0; rank < ompi_comm_size(comm) && one_job; rank++)
+        one_job = ompi_group_get_proc_name(group, rank).jobid == OPAL_PROC_MY_NAME.jobid;
+    return one_job && ompi_group_have_remote_peers(group);
+}
+
 /*
  * How many first calls are delegated, of whatever length. This depends only on what all ranks know:
- * rank 0's parameters, and whether the communicator is MPI_COMM_WORLD. (Whether there is an origin
- * they do not know before they have asked.) None are delegated
+ * rank 0's parameters, where the ranks are, and whether the communicator is MPI_COMM_WORLD.
+ * (Whether there is an origin they do not know before they have asked.) None are delegated
  *
- *     of MPI_COMM_WORLD         it lives as long as the job, and others are derived from it
- *     with an algorithm, a      the user has said what is to run, and that holds for every call
- *     layout, rules or a plan
- *     with reproducible bits    the previous component's depend on where the ranks are, and the
- *                               first calls would have other bits than later ones
+ *     between hosts             a call takes as long as several of setup's messages, and where a
+ * host is slow, some of them longer than the watch needs to find it of MPI_COMM_WORLD         it
+ * lives as long as the job, and others are derived from it with an algorithm, a      the user has
+ * said what is to run, and that holds for every call layout, rules or a plan with reproducible bits
+ * the previous component's depend on where the ranks are, and the first calls would have other bits
+ * than later ones
  *
  * What an info key says is known to rank 0 alone, and counts from setup on, as for short calls.
  */
 static unsigned long long first_calls(const struct coll_strag_fingerprint *first,
-                                      const ompi_communicator_t *comm)
+                                      ompi_communicator_t *comm)
 {
     const bool ours =
         names_what_runs(first) || first->reproducible != (int32_t)STRAG_REPRODUCIBLE_NO;
-    return ours || comm == &ompi_mpi_comm_world.comm ? 0 : FIRST_CALLS;
+    return ours || comm == &ompi_mpi_comm_world.comm || is_between_hosts(comm) ? 0 : FIRST_CALLS;
 }
 
 /* How short a call may be that needs setup: as short as one that may be strag's or watched; any, if
@@ -84,16 +95,6 @@ static size_t shortest_setup(const struct coll_strag_fingerprint *first)
     if (names_what_runs(first))
         return 0;
     return first->watch_from < first->minimum ? first->watch_from : first->minimum;
-}
-
-/* Are there several hosts, as all ranks know? Of their own job's processes all do. */
-static bool is_between_hosts(ompi_communicator_t *comm)
-{
-    ompi_group_t *group = comm->c_local_group;
-    bool one_job = true;
-    for (int rank = 0; rank < ompi_comm_size(comm) && one_job; rank++)
-        one_job = ompi_group_get_proc_name(group, rank).jobid == OPAL_PROC_MY_NAME.jobid;
-    return one_job && ompi_group_have_remote_peers(group);
 }
 
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm)

@@ -186,6 +186,26 @@ struct strag_shm_opened *strag_shm_arena_add(struct strag_shm_process *process, 
     return opened;
 }
 
+void strag_shm_arena_unmap_unused(struct strag_shm_process *process)
+{
+    for (int list = 0; list < STRAG_SHM_OPEN_LISTS; list++) {
+        struct strag_shm_opened **place = &process->opened[list];
+        while (*place) {
+            struct strag_shm_opened *opened = *place;
+            if (opened->users > 0) {
+                place = &opened->next;
+                continue;
+            }
+            *place = opened->next;
+            if (opened->mapped) {
+                process->mapped -= opened->arena.size.bytes;
+                shmdt(opened->arena.base);
+            }
+            free(opened);
+        }
+    }
+}
+
 /* Attach the one that its owner has announced. @return NULL, and the reason */
 static void *attach_other(const struct strag_shm_info *owner, enum strag_shm_reason *reason)
 {
@@ -210,6 +230,8 @@ static enum strag_shm_reason map_other(struct strag_shm_process *process,
                                        struct strag_shm_opened **opened)
 {
     enum strag_shm_reason reason;
+    if (process->mapped + info->bytes > process->may_map)
+        strag_shm_arena_unmap_unused(process);
     if (process->mapped + info->bytes > process->may_map)
         return process->may_map < process->wanted ? STRAG_SHM_ADDRESSES : STRAG_SHM_TOO_SMALL;
     void *memory = attach_other(info, &reason);
@@ -236,17 +258,8 @@ enum strag_shm_reason strag_shm_arena_open(struct strag_shm_process *process,
     return reason;
 }
 
-void strag_shm_arena_close(struct strag_shm_process *process, struct strag_shm_opened *opened)
+void strag_shm_arena_close(struct strag_shm_opened *opened)
 {
-    if (!opened || --opened->users > 0)
-        return;
-    struct strag_shm_opened **place = &process->opened[opened->key % STRAG_SHM_OPEN_LISTS];
-    while (*place != opened)
-        place = &(*place)->next;
-    *place = opened->next;
-    if (opened->mapped) {
-        process->mapped -= opened->arena.size.bytes;
-        shmdt(opened->arena.base);
-    }
-    free(opened);
+    if (opened)
+        opened->users--;
 }

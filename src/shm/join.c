@@ -129,19 +129,12 @@ static bool has_mailbox(const struct strag_shm *shm)
     return shm->mailbox.status != &shm->alone;
 }
 
-static void drop_unused(struct strag_shm_process *process)
-{
-    if (process->communicators == 0 && process->holds == 0)
-        strag_shm_arena_drop(process);
-}
-
 static void destroy(struct strag_shm *shm)
 {
-    struct strag_shm_process *process = shm->process;
     if (has_mailbox(shm))
         put_mailbox(shm);
     for (int i = 0; shm->peers && i < shm->n; i++) {
-        strag_shm_arena_close(process, shm->peers[i].opened);
+        strag_shm_arena_close(shm->peers[i].opened);
         strag_shm_drop_drained(&shm->peers[i]);
     }
     free(shm->peers);
@@ -149,7 +142,6 @@ static void destroy(struct strag_shm *shm)
     free(shm->receives.pending);
     free(shm->peer);
     free(shm);
-    drop_unused(process);
 }
 
 static bool have_left(const struct strag_shm *shm)
@@ -220,7 +212,6 @@ struct strag_shm_hold *strag_shm_hold(const struct strag_shm *shm)
     hold->process = process;
     hold->count = 0;
     pthread_mutex_lock(&process->lock);
-    process->holds++;
     for (int i = 0; i < shm->n; i++) {
         if (!shm->peers[i].opened)
             continue;
@@ -238,9 +229,7 @@ void strag_shm_hold_free(struct strag_shm_hold *hold)
     struct strag_shm_process *process = hold->process;
     pthread_mutex_lock(&process->lock);
     for (int i = 0; i < hold->count; i++)
-        strag_shm_arena_close(process, hold->opened[i]);
-    process->holds--;
-    drop_unused(process);
+        strag_shm_arena_close(hold->opened[i]);
     pthread_mutex_unlock(&process->lock);
     free(hold);
 }
@@ -267,6 +256,7 @@ void strag_shm_process_free(struct strag_shm_process *process)
         return;
     while (process->left)
         destroy_left(process, &process->left);
+    strag_shm_arena_unmap_unused(process);
     strag_shm_arena_drop(process);
     pthread_mutex_destroy(&process->lock);
     free(process);

@@ -180,7 +180,7 @@ struct strag_shm_opened {
     struct strag_shm_opened *next; /* with such a key */
     uint64_t key;
     struct strag_shm_arena arena;
-    int users;   /* communicators */
+    int users;   /* communicators; 0: it is mapped for the next one */
     bool mapped; /* by us */
 };
 
@@ -213,7 +213,8 @@ struct strag_shm_process {
     int ranks;
     size_t wanted; /* bytes of addresses */
 
-    /* the arena; base NULL: there is none */
+    /* the arena, until the process ends: pages that were used are fast to use again, and a program
+     * may make one communicator after another; base NULL: there is none yet */
     struct strag_shm_arena arena;
     uint64_t key;
     int segment;                /* its number */
@@ -221,7 +222,6 @@ struct strag_shm_process {
     unsigned char *mailbox_map; /* [units of mailboxes]: is it used? */
     uint64_t mailboxes_made;
     int communicators;
-    int holds;
 
     /* rings */
     struct strag_shm_user *users; /* [rings] */
@@ -528,8 +528,12 @@ enum strag_shm_reason strag_shm_arena_open(struct strag_shm_process *process,
 struct strag_shm_opened *strag_shm_arena_add(struct strag_shm_process *process, uint64_t key,
                                              void *base, bool mapped);
 
-/** NULL is allowed. */
-void strag_shm_arena_close(struct strag_shm_process *process, struct strag_shm_opened *opened);
+/** A communicator does not need it any more. It stays mapped, so that the next one finds its pages;
+ * until addresses are short, or the process ends. NULL is allowed. */
+void strag_shm_arena_close(struct strag_shm_opened *opened);
+
+/** Unmap what no communicator needs. */
+void strag_shm_arena_unmap_unused(struct strag_shm_process *process);
 
 /* ---- shm/room.c ---- */
 
