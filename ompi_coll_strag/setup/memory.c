@@ -32,6 +32,12 @@ static void take(struct setup *setup)
     setup->memory.shm = NULL;
 }
 
+void coll_strag_setup_keep_place(struct setup *setup)
+{
+    if (setup->memory.shm)
+        take(setup);
+}
+
 /* ---- The first time ---- */
 
 /* A reason, and whose it is, in one number: above all of them if there is none. */

@@ -353,8 +353,10 @@ void coll_strag_setup_free(struct setup *setup)
 static void end(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    if (setup->code != OMPI_SUCCESS)
+    if (setup->code != OMPI_SUCCESS) {
         coll_strag_fail_undecided(module, setup->code);
+        coll_strag_setup_keep_place(setup);
+    }
     if (setup->blocking && setup->code == OMPI_SUCCESS && module->decision.report &&
         !module->ledger)
         coll_strag_ledger_begin_late(module, setup->comm);

@@ -141,6 +141,10 @@ void coll_strag_setup_rejoin_memory(struct setup *setup);
 /** Memory is not shared: give this rank's place back, if it has one. */
 void coll_strag_setup_leave_place(struct setup *setup);
 
+/** Setup has failed, and others may have got to know the place: no other communicator may have it
+ * before this one is freed. */
+void coll_strag_setup_keep_place(struct setup *setup);
+
 /* ---- Rank 0's decision ---- */
 
 /** On rank 0: its decision is the shared setup's, as it is sent. */
