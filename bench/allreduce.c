@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char bench_program[] = "allreduce";
-
 enum { SAMPLES_MAX = 20000, LEAST = 12 }; /* samples per contender and size */
 
 /* What a contender did at one size. */
@@ -34,7 +32,7 @@ static struct {
     FILE *csv; /* rank 0's */
 } job = {.batch = 1, .label = ""};
 
-const char bench_usage[] =
+static const char usage[] =
     "usage: mpirun ... --mca coll strag allreduce [OPTION...]\n"
     "  -C, --contender SPEC   NAME[,most=BYTES][,INFO_KEY=VALUE...][,cvar:NAME=INTEGER...];\n"
     "                         in a value + stands for a comma; most: not with longer "
@@ -74,7 +72,7 @@ static void read_options(struct bench *bench, int argc, char **argv)
                                "stock-again,ompi_comm_coll_preference=^strag"};
     *bench = (struct bench){.seconds = 2, .warmup = 10};
     bench_sizes(bench, "4..1M");
-    bench_read_options(bench, argc, argv, known, BENCH_LETTERS "b:l:", read_option);
+    bench_read_options(bench, argc, argv, usage, known, BENCH_LETTERS "b:l:", read_option);
     if (bench->iterations > SAMPLES_MAX)
         bench_die("--iterations", "too many of them");
     const bool none = bench->ncontenders == 0;
@@ -159,9 +157,9 @@ static void check_counters(const struct bench *bench, int contender)
     unsigned long long calls = (unsigned long long)series->samples * (unsigned)job.batch +
                                (unsigned)bench->warmup + (bench->check ? 2 : 0);
     if (series->counted.calls + series->counted.delegated != (ours ? calls : 0)) {
-        fprintf(stderr, "%s: %s: strag ran %llu calls and delegated %llu, together not %llu\n",
-                bench_program, name, series->counted.calls, series->counted.delegated,
-                ours ? calls : 0);
+        fprintf(stderr,
+                "allreduce: %s: strag ran %llu calls and delegated %llu, together not %llu\n", name,
+                series->counted.calls, series->counted.delegated, ours ? calls : 0);
         bench_die("strag's counters", "it was not used where it should, or elsewhere too (mpirun "
                                       "needs --mca coll strag, and 2 ranks)");
     }

@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See common.h. */
+#define _GNU_SOURCE /* program_invocation_short_name */
 #include "common.h"
 
 #include "base/parse.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-void bench_die(const char *what, const char *why)
-{
-    fprintf(stderr, "%s: %s: %s\n", bench_program, what, why);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-    exit(2);
-}
-
-int bench_integer(const char *option, const char *text, int low, int high)
-{
-    struct strag_error err;
-    int value = 0;
-    if (strag_parse_integer(text, low, high, &value, &err) != STRAG_OK)
-        bench_die(option, err.text);
-    return value;
-}
-
-double bench_real(const char *option, const char *text, double low, double high)
-{
-    struct strag_error err;
-    double value = 0;
-    if (strag_parse_real(text, low, high, &value, &err) != STRAG_OK)
-        bench_die(option, err.text);
-    return value;
-}
 
 void bench_sizes(struct bench *bench, const char *text)
 {
@@ -83,15 +60,15 @@ static bool read_option(struct bench *bench, int letter)
     }
 }
 
-void bench_read_options(struct bench *bench, int argc, char **argv, const struct option *known,
-                        const char *letters, bool (*own)(int letter))
+void bench_read_options(struct bench *bench, int argc, char **argv, const char *usage,
+                        const struct option *known, const char *letters, bool (*own)(int letter))
 {
     for (int letter; (letter = getopt_long(argc, argv, letters, known, NULL)) != -1;) {
         if (!read_option(bench, letter) && !own(letter))
-            bench_die("wrong use", bench_usage);
+            bench_die("wrong use", usage);
     }
     if (optind != argc)
-        bench_die(argv[optind], bench_usage);
+        bench_die(argv[optind], usage);
 }
 
 void bench_prepare(struct bench *bench)
@@ -173,9 +150,9 @@ void bench_check(const struct bench *bench, int contender, size_t count)
         for (int rank = 0; rank < bench->n; rank++)
             want += value(rank, i);
         if (want != bench->receive[i]) {
-            fprintf(stderr, "%s: %s: %zu bytes: element %zu is %g, not %g\n", bench_program,
-                    bench->contenders[contender].name, count * sizeof(float), i, bench->receive[i],
-                    want);
+            fprintf(stderr, "%s: %s: %zu bytes: element %zu is %g, not %g\n",
+                    program_invocation_short_name, bench->contenders[contender].name,
+                    count * sizeof(float), i, bench->receive[i], want);
             bench_die("--check", "wrong results");
         }
     }

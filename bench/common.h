@@ -41,9 +41,6 @@ struct bench {
     float *send, *receive; /* room for the longest vector */
 };
 
-/** The program's name and usage, for messages; defined by it. */
-extern const char bench_program[], bench_usage[];
-
 /** End the whole job with a message. */
 void bench_die(const char *what, const char *why) __attribute__((noreturn));
 
@@ -70,8 +67,8 @@ void bench_add_contender(struct bench *bench, char *spec);
 
 /** Read all options. @param own  takes a program's own, from optarg; false: it has no such option
  */
-void bench_read_options(struct bench *bench, int argc, char **argv, const struct option *known,
-                        const char *letters, bool (*own)(int letter));
+void bench_read_options(struct bench *bench, int argc, char **argv, const char *usage,
+                        const struct option *known, const char *letters, bool (*own)(int letter));
 
 /** A file to append to; the header is written where it is new. */
 FILE *bench_open_csv(const char *path, const char *header);

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char bench_program[] = "communicators";
-const char bench_usage[] =
+static const char usage[] =
     "usage: mpirun ... communicators [OPTION...]\n"
     "  -s, --sizes LIST       bytes: 64K..16M (powers of two) or 4,100,2K    [64K]\n"
     "  -i, --iterations N     communicators of each kind                     [100]\n"
@@ -39,7 +38,7 @@ static void read_options(int argc, char **argv)
     static const struct option known[] = {BENCH_OPTIONS, {NULL, 0, NULL, 0}};
     bench.iterations = 100;
     bench.warmup = 5;
-    bench_read_options(&bench, argc, argv, known, BENCH_LETTERS, no_own_option);
+    bench_read_options(&bench, argc, argv, usage, known, BENCH_LETTERS, no_own_option);
     if (bench.sizes == 0)
         bench_sizes(&bench, usual);
     if (bench.iterations < 1)

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char bench_program[] = "jobs";
-const char bench_usage[] =
+static const char usage[] =
     "usage: mpirun ... jobs [OPTION...]\n"
     "  -C, --contender SPEC   may be repeated; the first is the one that is set up first\n"
     "                         [strag, stock and stock-again without it]\n"
@@ -56,7 +55,7 @@ static void read_options(int argc, char **argv)
     bench.iterations = 6;
     bench.warmup = 1;
     bench_sizes(&bench, usual_sizes);
-    bench_read_options(&bench, argc, argv, known, BENCH_LETTERS "l:", read_option);
+    bench_read_options(&bench, argc, argv, usage, known, BENCH_LETTERS "l:", read_option);
     if (bench.iterations <= bench.warmup)
         bench_die("--iterations", "more than --warmup are needed");
     const bool none = bench.ncontenders == 0;

@@ -20,7 +20,7 @@ EXTRA_DIST += bench/sim/flexreduce.py bench/sim/lines.py bench/sim/optcc.py benc
 EXTRA_DIST += bench/sim/smpi.py
 
 # Shared by the benchmarks, the lab's too.
-bench_shared = bench/common.c bench/common.h bench/contender.c
+bench_shared = bench/common.c bench/common.h bench/contender.c bench/values.c
 
 if HAVE_OMPI
 check_PROGRAMS += bench/allreduce bench/communicators bench/jobs bench/overlap bench/watch

@@ -25,16 +25,14 @@
 #include <string.h>
 #include <time.h>
 
-const char bench_program[] = "overlap";
-
-const char bench_usage[] = "usage: mpirun ... --mca coll strag overlap [OPTION...]\n"
-                           "  -s, --sizes LIST    bytes: 64K..16M or 8,4K   [64K..4M]\n"
-                           "  -i, --iterations N  samples of each kind      [100]\n"
-                           "  -t, --seconds T     most time for one size    [20]\n"
-                           "  -b, --batch N       calls of a sample         [1]\n"
-                           "  -S, --slice US      between calls of MPI_Test [10]\n"
-                           "  -p, --sleep         the computation sleeps\n"
-                           "  -o, --output FILE   append CSV\n";
+static const char usage[] = "usage: mpirun ... --mca coll strag overlap [OPTION...]\n"
+                            "  -s, --sizes LIST    bytes: 64K..16M or 8,4K   [64K..4M]\n"
+                            "  -i, --iterations N  samples of each kind      [100]\n"
+                            "  -t, --seconds T     most time for one size    [20]\n"
+                            "  -b, --batch N       calls of a sample         [1]\n"
+                            "  -S, --slice US      between calls of MPI_Test [10]\n"
+                            "  -p, --sleep         the computation sleeps\n"
+                            "  -o, --output FILE   append CSV\n";
 
 #if OMPI_MAJOR_VERSION >= 5
 #define PERSISTENT(name_) MPI_##name_
@@ -253,9 +251,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     bench_sizes(&bench, "64K..4M");
-    bench_read_options(&bench, argc, argv, known, BENCH_LETTERS "b:S:p", read_option);
+    bench_read_options(&bench, argc, argv, usage, known, BENCH_LETTERS "b:S:p", read_option);
     if (bench.ncontenders > 0 || bench.iterations < 1 || bench.iterations > SAMPLES_MAX)
-        bench_die("wrong use", bench_usage);
+        bench_die("wrong use", usage);
     for (int s = 0; s < SIDES; s++) {
         bench_add_contender(&bench, contenders[s]);
         for (int k = 0; k < KINDS; k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by staging.c (memory), staged_reducer.c and staged_transport.c.
+ * Shared by staging.c, staged_copy.c (memory), staged_reducer.c and staged_transport.c.
  */
 #ifndef STRAG_CUDA_STAGING_INTERNAL_H
 #define STRAG_CUDA_STAGING_INTERNAL_H

@@ -19,8 +19,6 @@
 #include <string.h>
 #include <time.h>
 
-const char bench_program[] = "allreduce_lab";
-
 enum { EVENTS_MAX = 8 };
 
 /* Elements of a warm-up call at most. */
@@ -49,7 +47,7 @@ static struct {
     struct links links;           /* rank 0's */
 } lab = {.least = 3, .arrivals = {.seed = 1, .ndelays = 1}};
 
-const char bench_usage[] =
+static const char usage[] =
     "usage: mpirun ... allreduce_lab --contender SPEC... [OPTION...]\n"
     "  -C, --contender SPEC   NAME[,most=BYTES][,from=N][,INFO_KEY=VALUE...]\n"
     "                         [,cvar:NAME=INTEGER...];\n"
@@ -150,14 +148,14 @@ static void read_options(struct bench *bench, int argc, char **argv)
                                           {NULL, 0, NULL, 0}};
     *bench = (struct bench){.iterations = 5, .seconds = 1000, .warmup = 3};
     bench_sizes(bench, "1M");
-    bench_read_options(bench, argc, argv, known,
+    bench_read_options(bench, argc, argv, usage, known,
                        BENCH_LETTERS "m:fl:d:j:b:D:S:a:L:T:", read_option);
     if (bench->iterations < 1)
         bench_die("--iterations", "at least 1 is accepted");
     if (lab.least > bench->iterations)
         lab.least = bench->iterations;
     if (bench->ncontenders == 0)
-        bench_die("--contender is missing", bench_usage);
+        bench_die("--contender is missing", usage);
 }
 
 /* ---- Preparing ---- */

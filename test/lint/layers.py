@@ -245,7 +245,7 @@ def symbols(top, build, folder):
     for path, _, names in os.walk(os.path.join(build, folder)):
         source = os.path.relpath(path, build).replace("/.libs", "")
         for name in names:
-            file = os.path.join(source, re.sub(r"^\w+_la-", "", name[:-2]))
+            file = os.path.join(source, re.sub(r"^\w+-", "", name[:-2]))  # Automake's, of the target
             if not name.endswith(".o") or not os.path.exists(os.path.join(top, file + ".c")):
                 continue
             nm = subprocess.run(["nm", "-P", os.path.join(path, name)], check=True, capture_output=True,
@@ -253,7 +253,7 @@ def symbols(top, build, folder):
             for symbol, kind in (line.split()[:2] for line in nm.stdout.splitlines()):
                 if kind == "U":
                     needed[file].add(symbol)
-                elif kind.isupper():
+                elif kind.isupper() and symbol != "main":
                     defined[symbol] = file
     return defined, needed
 
@@ -261,7 +261,7 @@ def symbols(top, build, folder):
 def check_calls(tree, build):
     checked = 0
     met = []
-    for area in ("src", COMPONENT):
+    for area in ("src", COMPONENT, "cuda", "tools", "bench"):
         defined, needed = symbols(tree.top, build, area)
         graph = {file: set() for file in {*defined.values(), *needed}}
         checked += len(graph)
