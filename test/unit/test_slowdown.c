@@ -294,8 +294,8 @@ static void test_one_slow_host(void **state)
         one_slow_host((int)(c % 3), (int)(c / 3 % 4), 1, &rng);
 }
 
-/* Two streams out of a host at any time: nothing is ever counted, and rare probes must do. Each algorithm
- * and most of the factors once. */
+/* Two streams out of a host at any time: nothing is ever counted, and rare probes must do. Each
+ * algorithm and most of the factors once. */
 static void test_two_ranks_per_host(void **state)
 {
     (void)state;
