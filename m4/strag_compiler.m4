@@ -1,6 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The compiler: language, numbers, warnings, sanitizers.
 
+# Options that cannot be followed are refused before anything is found out of the machine.
+AC_DEFUN([STRAG_OPTIONS], [
+  AS_CASE([$enable_sanitizers], [''|no], [],
+    [AS_CASE([$with_ompi], [''|no], [],
+      [AC_MSG_ERROR([--enable-sanitizers and --with-ompi exclude each other: a sanitized component cannot be loaded into mpirun's processes])])])
+  AS_CASE([$with_ompi],
+    [''|yes|no], [],
+    [/*], [AS_IF([test ! -x "$with_ompi/bin/mpicc"],
+                 [AC_MSG_ERROR([--with-ompi=$with_ompi: there is no $with_ompi/bin/mpicc])])],
+    [AC_MSG_ERROR([--with-ompi=$with_ompi: an absolute path is needed, the prefix of an Open MPI])])
+  AS_CASE([$with_plugindir], [''|/*], [],
+    [AC_MSG_ERROR([--with-plugindir=$with_plugindir: an absolute path is needed])])
+  AS_CASE([$with_ucx], [''|yes|no|/*], [],
+    [AC_MSG_ERROR([--with-ucx=$with_ucx: an absolute path is needed, the prefix of a UCX])])
+])
+
 # STRAG_CHECK_CFLAG(FLAG, IF-ACCEPTED, [IF-NOT])
 AC_DEFUN([STRAG_CHECK_CFLAG], [
   AS_VAR_PUSHDEF([strag_cache], [strag_cv_cflag_$1])

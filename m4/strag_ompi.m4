@@ -20,9 +20,7 @@ AC_DEFUN([STRAG_OMPI], [
   AC_ARG_VAR([MPIRUN], [Open MPI's mpirun])
   AC_ARG_VAR([OMPI_INFO], [Open MPI's ompi_info])
 
-  AS_IF([test "$enable_sanitizers" != no], [
-    AS_CASE([$with_ompi], [''|no], [with_ompi=no],
-      [AC_MSG_ERROR([--enable-sanitizers and --with-ompi exclude each other: a sanitized component cannot be loaded into mpirun's processes])])])
+  AS_IF([test "$enable_sanitizers" != no], [with_ompi=no])
 
   AS_IF([test "$with_ompi" != no], [
     STRAG_OMPI_COMMANDS
@@ -47,10 +45,7 @@ AC_DEFUN([STRAG_OMPI], [
 AC_DEFUN([STRAG_OMPI_COMMANDS], [
   AS_CASE([$with_ompi],
     [''|yes], [strag_mpicc_path=$PATH],
-    [/*], [strag_mpicc_path=$with_ompi/bin
-           AS_IF([test ! -x "$with_ompi/bin/mpicc"],
-                 [AC_MSG_ERROR([--with-ompi=$with_ompi: there is no $with_ompi/bin/mpicc])])],
-    [AC_MSG_ERROR([--with-ompi=$with_ompi: an absolute path is needed, the prefix of an Open MPI])])
+    [strag_mpicc_path=$with_ompi/bin])
 
   AC_CACHE_CHECK([for Open MPI's mpicc], [ac_cv_path_MPICC],
     [AC_PATH_PROGS_FEATURE_CHECK([MPICC], [mpicc mpicc.openmpi],
@@ -210,10 +205,7 @@ AC_DEFUN([STRAG_PLUGINDIR], [
   AC_ARG_WITH([plugindir],
     [AS_HELP_STRING([--with-plugindir=DIR],
        [where the component is installed; default: Open MPI's own plug-in folder])])
-  AS_CASE([$with_plugindir],
-    [''], [plugindir=$OMPI_PLUGINDIR],
-    [/*], [plugindir=$with_plugindir],
-    [AC_MSG_ERROR([--with-plugindir=$with_plugindir: an absolute path is needed])])
+  plugindir=${with_plugindir:-$OMPI_PLUGINDIR}
   AC_SUBST([plugindir])
   AM_CONDITIONAL([PMIX_HIDES_PLUGINS],
     [test -n "$PMIX_HIDING" && test "x$plugindir" = "x$OMPI_PLUGINDIR"])

@@ -21,8 +21,7 @@ AC_DEFUN([STRAG_UCX], [
   strag_summary_ucx=no
   AS_CASE([$with_ucx],
     [no|yes|check], [],
-    [/*], [STRAG_UCX_AT],
-    [AC_MSG_ERROR([--with-ucx=$with_ucx: an absolute path is needed, the prefix of a UCX])])
+    [STRAG_UCX_AT])
   AS_IF([test "$with_ucx" != no],
     [PKG_CHECK_MODULES([UCX], [ucx >= 1.10],
       [strag_summary_ucx=`$PKG_CONFIG --modversion ucx`

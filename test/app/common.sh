@@ -3,11 +3,11 @@
 # Shared by the tests with real programs: the same job over stock Open MPI and over strag, and the
 # proof that strag ran. Needs bash with set -eu.
 
-: "${builddir:?}" "${STRAG_MPIRUN:?}"
-# What Debian's configuration says, too, but not with 6.0: there ranks sleep for a second in libfabric's.
-export OMPI_MCA_btl=${OMPI_MCA_btl-^ofi,openib,uct}
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:?}/test/mpi/common.sh"
+mpi_limit=600
 
-# Numbers of ranks: each algorithm that is pinned has one. STRAG_TEST_FULL=1: all with all.
+# Numbers of ranks: each algorithm that is pinned has one. STRAG_TEST_FULL=1: more, all with all.
 # shellcheck disable=SC2034 # used by the tests
 case ${STRAG_TEST_FULL:-0} in
     1) app_ranks='2 3 4 8' ;;
@@ -19,16 +19,10 @@ algorithms_for()
 {
     case ${STRAG_TEST_FULL:-0}-$1 in
         0-2) echo auto ;;
-        0-3) echo recursive-halving circulant auto ;;
-        0-4) echo ring recursive-doubling auto ;;
+        0-3) echo circulant ;;
+        0-4) echo recursive-halving auto ;;
         *) echo ring recursive-doubling recursive-halving circulant auto ;;
     esac
-}
-
-fail()
-{
-    echo "FAIL: $*"
-    exit 1
 }
 
 # need PROGRAM PACKAGE: skips the test where the program is missing
@@ -40,21 +34,12 @@ need()
     fi
 }
 
-# A folder for one job's files; the caller's current folder until the test ends.
-app_start()
-{
-    app_work=$(mktemp -d "$builddir/app-$1.XXXXXX")
-    trap 'rm -rf "$app_work"' EXIT
-    cd "$app_work" || exit
-}
-
 # job FOLDER RANKS MPIRUN-OPTIONS-AND-PROGRAM...: output in FOLDER/output
 job()
 {
     local folder=$1 ranks=$2
     shift 2
-    if ! (cd "$folder" &&
-        "$STRAG_MPIRUN" --oversubscribe -np "$ranks" "$@" < /dev/null > output 2>&1); then
+    if ! (cd "$folder" && mpi "$ranks" "$@" > output 2>&1); then
         tail -n 30 "$folder/output"
         fail "job failed, np $ranks: $*"
     fi

@@ -14,7 +14,8 @@ results+='|HPL_BnormI|PTRANS_n|PTRANS_residual|MPIRandomAccess_N'
 results+='|MPIFFT_N|MPIFFT_maxErr)='
 
 need hpcc hpcc
-app_start hpcc
+own_folder hpcc
+cd "$files"
 
 # challenge FOLDER RANKS OPTIONS...
 challenge()

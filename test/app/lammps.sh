@@ -12,7 +12,8 @@ set -eu
 . "$srcdir/test/app/common.sh"
 
 need lmp lammps
-app_start lammps
+own_folder lammps
+cd "$files"
 
 # thermo LOG: the table that LAMMPS prints
 thermo()

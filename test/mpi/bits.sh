@@ -79,7 +79,6 @@ SwitchName=s0 Nodes=n[0-1]
 SwitchName=s1 Nodes=n[2-3]
 SwitchName=top Switches=s[0-1]
 END
-both 'four hosts' 'tree, 4 hosts' 8 -- "$on_hosts" 2 -
 both 'four hosts on two switches' 'tree, 2 switches, 4 hosts' 8 \
     --mca coll_strag_layout "$files/topology.conf" -- "$on_hosts" 2 -
 both 'a torus' 'torus 4x2' 8 --mca coll_strag_torus 4x2 -- "$on_hosts" 1 -

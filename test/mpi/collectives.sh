@@ -6,7 +6,7 @@ set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-for ranks in 1 2 3 5 8; do
+for ranks in 1 2 5 8; do
     choose "$ranks"
     for program in collectives communicators; do
         must "$ranks" --mca coll strag --mca coll_strag_algorithm "${chosen[0]}" \

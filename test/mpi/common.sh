@@ -112,7 +112,8 @@ export OMPI_MCA_btl=${OMPI_MCA_btl-^ofi,openib,uct}
 
 # The programs read counters by MPI_T, which loads every component. Those for networks that no test
 # uses load libraries that calibrate themselves for 0.2 s (psm's, also through libfabric): half of a
-# short job's time. The jobs therefore use a folder without them, and without those for files and OSHMEM.
+# short job's time. The jobs therefore use a folder without them, and without those for files, OSHMEM,
+# other launchers and mappings, each of which takes a millisecond of every process.
 component_options=()
 stock=$("$STRAG_MPIRUN" --print-env | sed -n "s/^export OMPI_MCA_mca_base_component_path='[^:]*:\(.*\)'$/\1/p")
 if [ -e "$stock/mca_mtl_psm.so" ]; then
@@ -124,6 +125,12 @@ if [ -e "$stock/mca_mtl_psm.so" ]; then
                 *_ofi.* | *_psm.* | *_psm2.* | *_openib.* | *_usnic.* | *_ucx.*) ;;
                 mca_io_* | mca_fcoll_* | mca_fbtl_* | mca_fs_* | mca_sharedfp_* | mca_sshmem_* | mca_memheap_* | \
                     mca_scoll_* | mca_spml_* | mca_atomic_*) ;;
+                *_slurm.* | *_flux.* | *_jsm.* | *_gridengine.* | *_simulator.* | *_tool.* | *_novm.* | mca_compress_* | \
+                    mca_crs_* | mca_filem_* | mca_vprotocol_*) ;;
+                mca_rmaps_[!r]* | mca_rmaps_r[!o]* | mca_coll_adapt.* | mca_coll_sync.* | mca_osc_monitoring.* | \
+                    mca_topo_treematch.* | mca_pml_cm.* | mca_odls_pspawn.* | mca_shmem_sysv.* | libompi_dbg_*) ;;
+                mca_reachable_netlink.* | mca_routed_[!r]* | mca_regx_reverse.* | mca_plm_isolated.* | \
+                    mca_pmix_isolated.* | mca_mpool_*) ;;
                 *) ln -s "$component" "$own_components" ;;
             esac
         done

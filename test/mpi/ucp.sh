@@ -63,12 +63,12 @@ falls_back "out of UCX's reach" 3 "${over[@]}" "${ucp[@]}" "${own[@]}" UCX_TLS=p
 STRAG_TEST_TRANSPORT=ucp
 transport_options=("${ucp[@]}")
 ranks=1
-for tls in tcp posix sysv posix,cma; do
-    ranks=$((ranks + 1)) # 2 to 5
+for tls in tcp posix ${STRAG_TEST_FULL:+sysv} posix,cma; do
+    ranks=$((ranks + 1)) # from 2 on
     choose "$ranks"
     export UCX_TLS=$tls,self
     must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 "$programs/matrix" \
-        --algorithms "${chosen[0]}" --most 100003 --large "$((ranks - 2))/4" --repeat 5
+        --algorithms "${chosen[0]}" --most 100003 --large "$((ranks - 2))/3" --repeat 5
     must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_segment_size 4K \
         "$programs/types" --algorithms "${chosen[1]}"
 done

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The cost model against SimGrid (compare.py, README.md), then real data (data.py). Skipped where
-# SimGrid's SMPI is not installed (Debian: libsimgrid-dev). The build's libstrag, which knows nothing of
-# MPI, serves here, too.
+# The cost model against SimGrid (compare.py, README.md). Skipped where SimGrid's SMPI is not installed
+# (Debian: libsimgrid-dev). The build's libstrag, which knows nothing of MPI, serves here, too.
 set -eu
 
 for program in smpicc smpirun python3; do
@@ -23,10 +22,7 @@ trap 'rm -rf "$work"' EXIT
 # libraries
 link()
 {
-    local program
-    for program in replay data; do
-        smpicc -std=gnu11 -O1 -I"$src" "$here/$program.c" "$here/sim.c" "$1" -o "$work/$program" || return
-    done
+    smpicc -std=gnu11 -O1 -I"$src" "$here/replay.c" "$here/sim.c" "$1" -o "$work/replay"
 }
 
 # compile: one of our own, if there is no build, or its objects need what sanitizers add
@@ -45,5 +41,3 @@ fi
 
 cd "$work"
 python3 -B "$here/compare.py" "$STRAG" "$work/replay"
-# shellcheck disable=SC2086 # a list of words
-python3 -B "$here/data.py" "$work/data" 16x16 2000 ${STRAG_DATA:-swing swing-latency}

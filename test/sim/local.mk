@@ -7,8 +7,6 @@ EXTRA_DIST += \
 	test/sim/README.md \
 	test/sim/compare.py \
 	test/sim/compare.sh \
-	test/sim/data.c \
-	test/sim/data.py \
 	test/sim/make_platform.py \
 	test/sim/replay.c \
 	test/sim/selector.c \

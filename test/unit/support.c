@@ -48,6 +48,13 @@ uint64_t support_seed(const char *test)
     return seed;
 }
 
+void assert_near(double a, double b)
+{
+    const double most = 1e-9 * (1 + (b < 0 ? -b : b));
+    if (!(a - b <= most && b - a <= most))
+        fail_msg("%.15g is not %.15g", a, b);
+}
+
 double support_thread_seconds(void)
 {
     struct timespec time;
@@ -106,6 +113,39 @@ struct strag_plan **support_plans(const struct strag_algorithm *algorithm, int n
     if (strag_plan_create_all(algorithm, &problem, plans, &err) != STRAG_OK)
         fail_msg("%s n=%d: %s", algorithm->name, n, err.text);
     return plans;
+}
+
+struct strag_plan *support_plan(const char *algorithm, const struct strag_problem *problem,
+                                int rank)
+{
+    struct strag_error err = {""};
+    struct strag_plan *plan = NULL;
+    if (strag_plan_create(support_algorithm(algorithm), problem, rank, &plan, &err) != STRAG_OK)
+        fail_msg("%s, n=%d, rank %d: %s", algorithm, problem->n, rank, err.text);
+    return plan;
+}
+
+struct strag_measure support_verified(const char *algorithm, const struct strag_problem *problem)
+{
+    struct strag_error err = {""};
+    struct strag_measure measure = {0};
+    if (strag_verify(support_algorithm(algorithm), problem, &measure, NULL, &err) != STRAG_OK)
+        fail_msg("%s, n=%d, %d ports, %d blocks: %s", algorithm, problem->n, problem->ports,
+                 problem->blocks, err.text);
+    return measure;
+}
+
+void support_refused(const char *algorithm, struct strag_topology *topology, int ports,
+                     const char *why)
+{
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    struct strag_error err = {""};
+    struct strag_plan *plan = NULL;
+    assert_int_equal(strag_plan_create(support_algorithm(algorithm), &problem, 0, &plan, &err),
+                     STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, why);
+    assert_null(plan);
+    strag_topology_free(topology);
 }
 
 void support_plans_free(struct strag_plan **plans, int n)

@@ -11,6 +11,7 @@
 #define STRAG_TEST_SUPPORT_H
 
 #include "plan/algorithm.h"
+#include "plan/verify.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,6 +50,9 @@ bool support_is_short(void);
 /** STRAG_CASES, or `usual` but at most STRAG_CASES_MOST. */
 long support_cases(long usual);
 
+/** The two differ by 1e-9 at most, relative to b if |b| is large. */
+void assert_near(double a, double b);
+
 /** What this thread has got of processors, in seconds: a limit of that holds on a busy machine. */
 double support_thread_seconds(void);
 
@@ -63,6 +67,17 @@ int support_ranks(const struct strag_algorithm *algorithm, int n);
 
 /** All plans of an algorithm for n ranks; the test fails if they cannot be made. */
 struct strag_plan **support_plans(const struct strag_algorithm *algorithm, int n);
+
+/** One rank's plan; the test fails if it cannot be made. */
+struct strag_plan *support_plan(const char *algorithm, const struct strag_problem *problem,
+                                int rank);
+
+/** What was measured when all ranks' plans were proved; the test fails if they are wrong. */
+struct strag_measure support_verified(const char *algorithm, const struct strag_problem *problem);
+
+/** There is no plan with this many ports, for this reason. Frees the topology. */
+void support_refused(const char *algorithm, struct strag_topology *topology, int ports,
+                     const char *why);
 
 /** Free the plans and the array. */
 void support_plans_free(struct strag_plan **plans, int n);

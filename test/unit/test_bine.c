@@ -11,12 +11,7 @@ static const enum strag_network torus = STRAG_NETWORK_TORUS;
 
 static struct strag_plan *plan_of(const char *name, int n, int rank)
 {
-    const struct strag_problem problem = {.n = n};
-    struct strag_error err = {""};
-    struct strag_plan *plan = NULL;
-    if (strag_plan_create(support_algorithm(name), &problem, rank, &plan, &err) != STRAG_OK)
-        fail_msg("%s", err.text);
-    return plan;
+    return support_plan(name, &(struct strag_problem){.n = n}, rank);
 }
 
 /* The only send of a round. */

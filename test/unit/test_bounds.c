@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static void assert_near(double a, double b)
+static void assert_close(double a, double b)
 {
     if (!(fabs(a - b) <= 1e-9 * fabs(b)))
         fail_msg("%.12g is not %.12g", a, b);
@@ -24,16 +24,16 @@ static double one_slow(int hosts, double factor)
 static void theorems(void **state)
 {
     (void)state;
-    assert_near(one_slow(5, 1.5), 2 * 1.5 * 4 / (1.5 * 4 + 1));
-    assert_near(one_slow(5, 2), 2); /* from 2 - 1/4 on: the factor */
-    assert_near(strag_bound_one_flow(5, 1.5), 12.0 / 6.5);
-    assert_near(strag_bound_one_flow(5, 2), 2);
-    assert_near(strag_bound_one_flow(5, 3), 3);
-    assert_near(strag_bound_one_flow(8, 1), 1.75); /* ring's */
-    assert_near(one_slow(8, 1), 1.75);
-    assert_near(bound_several_slow(8, (const double[]){1.25, 1.6}, 2), 14 / (6 + 0.8 + 0.625));
-    assert_near(bound_several_slow(8, (const double[]){1.6, 4}, 2), 4);
-    assert_near(bound_several_slow(6, NULL, 0), 10.0 / 6);
+    assert_close(one_slow(5, 1.5), 2 * 1.5 * 4 / (1.5 * 4 + 1));
+    assert_close(one_slow(5, 2), 2); /* from 2 - 1/4 on: the factor */
+    assert_close(strag_bound_one_flow(5, 1.5), 12.0 / 6.5);
+    assert_close(strag_bound_one_flow(5, 2), 2);
+    assert_close(strag_bound_one_flow(5, 3), 3);
+    assert_close(strag_bound_one_flow(8, 1), 1.75); /* ring's */
+    assert_close(one_slow(8, 1), 1.75);
+    assert_close(bound_several_slow(8, (const double[]){1.25, 1.6}, 2), 14 / (6 + 0.8 + 0.625));
+    assert_close(bound_several_slow(8, (const double[]){1.6, 4}, 2), 4);
+    assert_close(bound_several_slow(6, NULL, 0), 10.0 / 6);
 }
 
 static void one_flow_is_the_stronger_bound(void **state)
@@ -63,14 +63,14 @@ static void problems(void **state)
     struct strag_state one = {.nslow = 1, .slow = slow}, two = {.nslow = 2, .slow = slow};
     struct strag_problem problem = {.n = 8, .state = &one};
     struct strag_lower_bound bound = bound_of(&problem);
-    assert_near(bound.shared, one_slow(8, 1.5) * 1e-9);
-    assert_near(bound.one_flow, strag_bound_one_flow(8, 1.5) * 1e-9);
+    assert_close(bound.shared, one_slow(8, 1.5) * 1e-9);
+    assert_close(bound.one_flow, strag_bound_one_flow(8, 1.5) * 1e-9);
     problem.state = &two;
     bound = bound_of(&problem);
-    assert_near(bound.shared, bound_several_slow(8, (const double[]){1.5, 2}, 2) * 1e-9);
-    assert_near(bound.one_flow, bound.shared);
+    assert_close(bound.shared, bound_several_slow(8, (const double[]){1.5, 2}, 2) * 1e-9);
+    assert_close(bound.one_flow, bound.shared);
     problem = (struct strag_problem){.n = 8};
-    assert_near(bound_of(&problem).shared, 1.75e-9);
+    assert_close(bound_of(&problem).shared, 1.75e-9);
 }
 
 static void topologies(void **state)
@@ -81,12 +81,12 @@ static void topologies(void **state)
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x3", NULL, 1);
     struct strag_topology *single = machine_flat(4, 4);
     struct strag_problem problem = {.n = 12, .topology = hosts};
-    assert_near(bound_of(&problem).shared, 1.5e-9); /* 2 * 3 / 4 */
+    assert_close(bound_of(&problem).shared, 1.5e-9); /* 2 * 3 / 4 */
     problem = (struct strag_problem){.n = 6, .topology = uplinks};
-    assert_near(bound_of(&problem).shared, 2e-9); /* 0.5 GB/s carry the vector once */
-    assert_near(bound_of(&problem).one_flow, 2e-9);
+    assert_close(bound_of(&problem).shared, 2e-9); /* 0.5 GB/s carry the vector once */
+    assert_close(bound_of(&problem).one_flow, 2e-9);
     problem = (struct strag_problem){.n = 9, .topology = torus};
-    assert_near(bound_of(&problem).shared, 2 * 8.0 / 9 / 4 * 1e-9); /* four links */
+    assert_close(bound_of(&problem).shared, 2 * 8.0 / 9 / 4 * 1e-9); /* four links */
     problem = (struct strag_problem){.n = 4, .topology = single};
     assert_true(bound_of(&problem).shared == 0);
     strag_topology_free(hosts);
@@ -105,14 +105,14 @@ static void stragglers(void **state)
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x3", NULL, 1);
     struct strag_problem problem = {.n = 8, .state = &wrong};
     struct strag_lower_bound bound = bound_of(&problem);
-    assert_near(strag_lower_bound_seconds(&bound, 1e6), 3e-3 + 1e-3);
-    assert_near(strag_lower_bound_seconds(&bound, 1e9), 1.75);
+    assert_close(strag_lower_bound_seconds(&bound, 1e6), 3e-3 + 1e-3);
+    assert_close(strag_lower_bound_seconds(&bound, 1e9), 1.75);
     wrong = (struct strag_state){.nstragglers = 1, .straggler = late, .nslow = 1, .slow = slow};
     bound = bound_of(&problem);
-    assert_near(strag_lower_bound_seconds(&bound, 1e6), 3e-3 + 4e-3);
+    assert_close(strag_lower_bound_seconds(&bound, 1e6), 3e-3 + 4e-3);
     problem = (struct strag_problem){.n = 9, .state = &wrong, .topology = torus};
     bound = bound_of(&problem); /* all four links at a quarter */
-    assert_near(strag_lower_bound_seconds(&bound, 1e6), 3e-3 + 1e-3);
+    assert_close(strag_lower_bound_seconds(&bound, 1e6), 3e-3 + 1e-3);
     strag_topology_free(torus);
 }
 

@@ -5,7 +5,6 @@
  */
 #include "machines.h"
 #include "model/network.h"
-#include "plan/verify.h"
 #include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
@@ -33,19 +32,10 @@ static struct rings rings_of(const struct strag_box *box)
     return rings;
 }
 
-static void assert_near(double a, double b)
-{
-    if (!(a - b < 1e-9 && b - a < 1e-9))
-        fail_msg("%.12g is not %.12g", a, b);
-}
-
 static void prove(const struct strag_problem *problem, int parts, int rounds)
 {
-    struct strag_error err = {""};
-    struct strag_measure measure;
+    const struct strag_measure measure = support_verified("bucket", problem);
     int n = problem->n;
-    if (strag_verify(bucket(), problem, &measure, NULL, &err) != STRAG_OK)
-        fail_msg("n=%d ports=%d: %s", n, problem->ports, err.text);
     assert_int_equal(measure.n, n);
     assert_int_equal(measure.rounds, rounds);
     assert_int_equal(measure.blocks, n * parts);
@@ -331,38 +321,27 @@ static void rounds_that_are_wanted(void **state)
 
 /* ---- What is refused ---- */
 
-static void assert_refused(struct strag_topology *topology, int ports, const char *why)
-{
-    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
-    struct strag_error err = {""};
-    struct strag_plan *plan = NULL;
-    assert_int_equal(strag_plan_create(bucket(), &problem, 0, &plan, &err), STRAG_ERR_UNSUPPORTED);
-    assert_string_equal(err.text, why);
-    assert_null(plan);
-    strag_topology_free(topology);
-}
-
 static void refusals(void **state)
 {
     (void)state;
     struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
-    assert_refused(machine_grid(torus, true, "3x3", NULL, 2), 0,
-                   "bucket needs one rank per host, not 2");
-    assert_refused(machine_hosts(&grid, (int[]){0, 5}, 2, 1), 0,
-                   "bucket needs hosts that fill a box of the torus");
+    support_refused("bucket", machine_grid(torus, true, "3x3", NULL, 2), 0,
+                    "bucket needs one rank per host, not 2");
+    support_refused("bucket", machine_hosts(&grid, (int[]){0, 5}, 2, 1), 0,
+                    "bucket needs hosts that fill a box of the torus");
     for (int ports = 5; ports <= 7; ports++) {
         char why[100];
         snprintf(why, sizeof why,
                  "bucket drives up to 2 ports for each dimension with more than one host, here 4; "
                  "not %d",
                  ports);
-        assert_refused(machine_grid(torus, true, "3x3", NULL, 1), ports, why);
+        support_refused("bucket", machine_grid(torus, true, "3x3", NULL, 1), ports, why);
     }
-    assert_refused(
-        machine_grid(hyperx, true, "3x1x3x2", NULL, 1), 8,
+    support_refused(
+        "bucket", machine_grid(hyperx, true, "3x1x3x2", NULL, 1), 8,
         "bucket drives up to 2 ports for each dimension with more than one host, here 6; not 8");
-    assert_refused(
-        machine_flat(5, 1), 4,
+    support_refused(
+        "bucket", machine_flat(5, 1), 4,
         "bucket drives up to 2 ports for each dimension with more than one host, here 2; not 4");
 }
 

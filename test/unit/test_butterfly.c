@@ -4,7 +4,6 @@
  * shapes, with one port and with all, and held to the numbers of butterfly.h; what is refused.
  */
 #include "machines.h"
-#include "plan/verify.h"
 #include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
@@ -47,20 +46,10 @@ static struct sizes sizes_of(const struct strag_topology *topology, int n)
     return sizes;
 }
 
-static void assert_near(double a, double b)
-{
-    if (!(a - b < 1e-9 && b - a < 1e-9))
-        fail_msg("%.12g is not %.12g", a, b);
-}
-
 static void prove(const struct butterfly *butterfly, const struct strag_problem *problem, int parts)
 {
-    struct strag_error err = {""};
-    struct strag_measure measure;
-    struct sizes sizes = sizes_of(problem->topology, problem->n);
-    const struct strag_algorithm *algorithm = support_algorithm(butterfly->name);
-    if (strag_verify(algorithm, problem, &measure, NULL, &err) != STRAG_OK)
-        fail_msg("%s n=%d ports=%d: %s", butterfly->name, problem->n, problem->ports, err.text);
+    const struct sizes sizes = sizes_of(problem->topology, problem->n);
+    const struct strag_measure measure = support_verified(butterfly->name, problem);
     double p = sizes.active;
     assert_int_equal(measure.rounds, (butterfly->whole ? 1 : 2) * sizes.steps + 2 * sizes.folds);
     assert_int_equal(measure.blocks, parts * (butterfly->whole ? 1 : sizes.active));
@@ -156,10 +145,7 @@ static void in_the_order_of_the_tree(void **state)
     struct strag_topology *topology = machine_finish(&nodes, NULL);
     const struct strag_problem problem = {.n = 4, .topology = topology};
     for (int b = 0; b < BUTTERFLIES; b++) {
-        struct strag_error err;
-        struct strag_plan *plan = NULL;
-        const struct strag_algorithm *algorithm = support_algorithm(butterflies[b].name);
-        assert_int_equal(strag_plan_create(algorithm, &problem, 0, &plan, &err), STRAG_OK);
+        struct strag_plan *plan = support_plan(butterflies[b].name, &problem, 0);
         bool near = false;
         for (int i = 0; i < plan->nops; i++)
             near = near || plan->ops[i].peer == 2;

@@ -49,11 +49,7 @@ static void the_root_is_the_one_that_was_asked_for(void **state)
     for (int root = 0; root < 2; root++) {
         for (int rank = 0; rank < 5; rank++) {
             const struct strag_problem problem = {.n = 5, .blocks = 1, .root = root};
-            struct strag_plan *plan = NULL;
-            struct strag_error err = {""};
-            assert_int_equal(
-                strag_plan_create(support_algorithm("direct"), &problem, rank, &plan, &err),
-                STRAG_OK);
+            struct strag_plan *plan = support_plan("direct", &problem, rank);
             assert_int_equal(plan->nops, rank == root ? 8 : 2);
             for (int i = 0; rank != root && i < plan->nops; i++)
                 assert_int_equal(plan->ops[i].peer, root);

@@ -47,12 +47,6 @@ static void planned_free(struct planned *planned)
     strag_topology_free(planned->topology);
 }
 
-static void assert_near(double a, double b)
-{
-    if (!(fabs(a - b) <= 1e-9 * (1 + fabs(b))))
-        fail_msg("%.15g is not %.15g", a, b);
-}
-
 /* The only range of a position before a level (or after the last). */
 static struct strag_flex_range range_of(const struct strag_flex *flex, int level, int position)
 {

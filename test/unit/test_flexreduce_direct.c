@@ -6,7 +6,6 @@
 #include "machines.h"
 #include "model/cost.h"
 #include "model/select.h"
-#include "plan/verify.h"
 #include "support.h"
 
 #include <math.h>
@@ -14,15 +13,6 @@
 static const struct strag_algorithm *algorithm(void)
 {
     return support_algorithm("flexreduce-direct");
-}
-
-static struct strag_measure prove(const struct strag_problem *problem)
-{
-    struct strag_measure measure;
-    struct strag_error err = {""};
-    if (strag_verify(algorithm(), problem, &measure, NULL, &err) != STRAG_OK)
-        fail_msg("n=%d blocks=%d: %s", problem->n, problem->blocks, err.text);
-    return measure;
 }
 
 /* All counts of segments that are compared. */
@@ -34,7 +24,7 @@ static void prove_choices(const struct strag_problem *problem, int levels)
     for (int c = 0; c < choices; c++) {
         struct strag_problem cut = *problem;
         cut.blocks = blocks[c];
-        const struct strag_measure measure = prove(&cut);
+        const struct strag_measure measure = support_verified("flexreduce-direct", &cut);
         if (c == 0)
             assert_int_equal(measure.rounds, 2 * levels);
         else
@@ -47,7 +37,7 @@ static void equal_hosts_take_two_rounds(void **state)
     (void)state;
     for (int n = 2; n <= 256; n += n < 40 ? 1 : 27) {
         const struct strag_problem problem = {.n = n};
-        const struct strag_measure measure = prove(&problem);
+        const struct strag_measure measure = support_verified("flexreduce-direct", &problem);
         assert_int_equal(measure.rounds, 2);
         assert_float_equal(measure.sent_max, 2.0 * (n - 1) / n, 1e-12);
         if (n <= 20)

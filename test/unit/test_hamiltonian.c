@@ -5,7 +5,6 @@
  */
 #include "machines.h"
 #include "model/network.h"
-#include "plan/verify.h"
 #include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
@@ -129,19 +128,10 @@ static void cycles_of_all_shapes(void **state)
 
 /* ---- The proof ---- */
 
-static void assert_near(double a, double b)
-{
-    if (!(a - b < 1e-9 && b - a < 1e-9))
-        fail_msg("%.12g is not %.12g", a, b);
-}
-
 static void prove(const struct strag_problem *problem, int parts)
 {
-    struct strag_error err = {""};
-    struct strag_measure measure;
+    const struct strag_measure measure = support_verified("hamiltonian", problem);
     int n = problem->n;
-    if (strag_verify(hamiltonian(), problem, &measure, NULL, &err) != STRAG_OK)
-        fail_msg("n=%d ports=%d: %s", n, problem->ports, err.text);
     assert_int_equal(measure.rounds, 2 * (n - 1));
     assert_int_equal(measure.blocks, n * parts);
     assert_near(measure.sent_max, 2.0 * (n - 1) / n);
@@ -231,8 +221,7 @@ static double busiest(const struct strag_problem *problem, int round)
     double most = 0;
     assert_non_null(load);
     for (int rank = 0; rank < problem->n; rank++) {
-        struct strag_plan *plan = NULL;
-        assert_int_equal(strag_plan_create(hamiltonian(), problem, rank, &plan, &err), STRAG_OK);
+        struct strag_plan *plan = support_plan("hamiltonian", problem, rank);
         for (int i = 0; i < plan->nops; i++) {
             struct strag_hop hops[20];
             assert_in_range(links->longest, 1, 20);
@@ -280,8 +269,7 @@ static void rounds_that_are_wanted(void **state)
     support_some_rounds(hamiltonian(), &problem);
     assert_int_equal(strag_instance_open(&instance, hamiltonian(), &problem, &err), STRAG_OK);
     for (int rank = 0; rank < 20; rank++) {
-        struct strag_plan *plan = NULL;
-        assert_int_equal(strag_plan_create(hamiltonian(), &problem, rank, &plan, &err), STRAG_OK);
+        struct strag_plan *plan = support_plan("hamiltonian", &problem, rank);
         for (int round = 0; round < instance.claim.rounds; round++) {
             for (int i = 0; i < 8; i++) {
                 assert_int_equal(plan->ops[8 * round + i].round, round);
@@ -300,38 +288,30 @@ static void rounds_that_are_wanted(void **state)
 
 /* ---- What is refused ---- */
 
-static void assert_refused(struct strag_topology *topology, int ports, const char *why)
-{
-    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
-    struct strag_error err = {""};
-    struct strag_plan *plan = NULL;
-    assert_int_equal(strag_plan_create(hamiltonian(), &problem, 0, &plan, &err),
-                     STRAG_ERR_UNSUPPORTED);
-    assert_string_equal(err.text, why);
-    assert_null(plan);
-    strag_topology_free(topology);
-}
-
 static void refusals(void **state)
 {
     (void)state;
     static const char *const whole = "hamiltonian needs a whole torus of one or two dimensions";
     struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
-    assert_refused(machine_grid(torus, true, "3x3x3", NULL, 1), 0, whole);
-    assert_refused(machine_grid(torus, false, "3x3", NULL, 1), 0, whole);
-    assert_refused(machine_grid(torus, false, "5", NULL, 1), 0, whole);
-    assert_refused(machine_hosts(&grid, (int[]){0, 1, 4, 5}, 4, 1), 0, whole);
-    assert_refused(machine_hosts(&grid, (int[]){0, 5}, 2, 1), 0,
-                   "hamiltonian needs hosts that fill a box of the torus");
-    assert_refused(torus_of(2, 5), 0,
-                   "hamiltonian needs two sizes of at least 3, or 2 and an even one; on 5 x 2 "
-                   "hosts no two cycles are without a common link");
-    assert_refused(machine_grid(torus, true, "3x3", NULL, 2), 0,
-                   "hamiltonian needs one rank per host, not 2");
-    assert_refused(torus_of(3, 3), 3, "hamiltonian drives 1, 2 or 4 ports here, not 3");
-    assert_refused(torus_of(3, 3), 6, "hamiltonian drives 1, 2 or 4 ports here, not 6");
-    assert_refused(torus_of(1, 3), 4, "hamiltonian drives 1 or 2 ports here, not 4");
-    assert_refused(machine_flat(9, 1), 3, "hamiltonian drives 1 or 2 ports here, not 3");
+    support_refused("hamiltonian", machine_grid(torus, true, "3x3x3", NULL, 1), 0, whole);
+    support_refused("hamiltonian", machine_grid(torus, false, "3x3", NULL, 1), 0, whole);
+    support_refused("hamiltonian", machine_grid(torus, false, "5", NULL, 1), 0, whole);
+    support_refused("hamiltonian", machine_hosts(&grid, (int[]){0, 1, 4, 5}, 4, 1), 0, whole);
+    support_refused("hamiltonian", machine_hosts(&grid, (int[]){0, 5}, 2, 1), 0,
+                    "hamiltonian needs hosts that fill a box of the torus");
+    support_refused("hamiltonian", torus_of(2, 5), 0,
+                    "hamiltonian needs two sizes of at least 3, or 2 and an even one; on 5 x 2 "
+                    "hosts no two cycles are without a common link");
+    support_refused("hamiltonian", machine_grid(torus, true, "3x3", NULL, 2), 0,
+                    "hamiltonian needs one rank per host, not 2");
+    support_refused("hamiltonian", torus_of(3, 3), 3,
+                    "hamiltonian drives 1, 2 or 4 ports here, not 3");
+    support_refused("hamiltonian", torus_of(3, 3), 6,
+                    "hamiltonian drives 1, 2 or 4 ports here, not 6");
+    support_refused("hamiltonian", torus_of(1, 3), 4,
+                    "hamiltonian drives 1 or 2 ports here, not 4");
+    support_refused("hamiltonian", machine_flat(9, 1), 3,
+                    "hamiltonian drives 1 or 2 ports here, not 3");
 }
 
 int main(void)

@@ -5,23 +5,16 @@
  */
 #include "algorithms/tree.h"
 #include "exhaust.h"
-#include "plan/verify.h"
 #include "trees.h"
-
-#include <math.h>
 
 static const char *const names[] = {"blueconnect", "leaders", "hierarchical-doubling"};
 
-static void prove(const char *name, const struct strag_topology *topology,
-                  struct strag_measure *measure)
-{
-    struct strag_error err = {""};
-    const struct strag_problem problem = {.n = topology->n, .topology = topology};
-    if (strag_verify(support_algorithm(name), &problem, measure, NULL, &err) != STRAG_OK)
-        fail_msg("%s n=%d: %s", name, topology->n, err.text);
-}
-
 /* ---- Proofs ---- */
+
+static struct strag_measure prove(const char *name, const struct strag_topology *topology)
+{
+    return support_verified(name, &(struct strag_problem){.n = topology->n, .topology = topology});
+}
 
 static void all_small_trees(void **state)
 {
@@ -32,7 +25,7 @@ static void all_small_trees(void **state)
         int *ranks = trees_ranks(&rng, trees.list[shape].leaves);
         struct strag_topology *topology = trees_build(&trees, shape, shape % 2, ranks);
         for (int a = 0; a < 3; a++)
-            prove(names[a], topology, NULL);
+            prove(names[a], topology);
         strag_topology_free(topology);
         free(ranks);
     }
@@ -48,19 +41,13 @@ static void random_trees(void **state)
         int *ranks = trees_ranks(&rng, n);
         struct strag_topology *topology = trees_random(&rng, n, 1 + (int)rng_below(&rng, 6), ranks);
         for (int a = 0; a < 3; a++)
-            prove(names[a], topology, NULL);
+            prove(names[a], topology);
         strag_topology_free(topology);
         free(ranks);
     }
 }
 
 /* ---- Rounds and bytes ---- */
-
-static void assert_near(double a, double b)
-{
-    if (!(fabs(a - b) < 1e-9))
-        fail_msg("%.12g is not %.12g", a, b);
-}
 
 struct expected {
     const char *tree;
@@ -70,9 +57,8 @@ struct expected {
 
 static void assert_measured(const char *name, const struct expected *expected)
 {
-    struct strag_measure measure;
     struct strag_topology *topology = machine_tree(expected->tree);
-    prove(name, topology, &measure);
+    const struct strag_measure measure = prove(name, topology);
     assert_int_equal(measure.rounds, expected->rounds);
     assert_int_equal(measure.blocks, expected->blocks);
     assert_near(measure.sent_max, expected->sent_max);
@@ -131,16 +117,11 @@ static void doubling_in_numbers(void **state)
 static void blueconnect_falls_back(void **state)
 {
     (void)state;
-    struct strag_error err = {""};
     struct strag_topology *topology = machine_tree("2,3");
     const struct strag_problem problem = {.n = 5, .topology = topology};
     for (int rank = 0; rank < 5; rank++) {
-        struct strag_plan *a = NULL, *b = NULL;
-        assert_int_equal(
-            strag_plan_create(support_algorithm("blueconnect"), &problem, rank, &a, &err),
-            STRAG_OK);
-        assert_int_equal(strag_plan_create(support_algorithm("ring"), &problem, rank, &b, &err),
-                         STRAG_OK);
+        struct strag_plan *a = support_plan("blueconnect", &problem, rank);
+        struct strag_plan *b = support_plan("ring", &problem, rank);
         assert_int_equal(a->nops, b->nops);
         assert_memory_equal(a->ops, b->ops, (size_t)a->nops * sizeof *a->ops);
         strag_plan_free(a);
@@ -159,12 +140,9 @@ struct message {
 static void assert_messages(const char *name, const char *tree, int rank,
                             const struct message *expected, int count)
 {
-    struct strag_error err = {""};
     struct strag_topology *topology = machine_tree(tree);
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
-    struct strag_plan *plan = NULL;
-    assert_int_equal(strag_plan_create(support_algorithm(name), &problem, rank, &plan, &err),
-                     STRAG_OK);
+    struct strag_plan *plan = support_plan(name, &problem, rank);
     assert_int_equal(plan->nops, count);
     for (int i = 0; i < count; i++) {
         assert_int_equal(plan->ops[i].kind, expected[i].kind);

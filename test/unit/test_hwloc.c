@@ -110,7 +110,7 @@ static void mutations(void **state)
     size_t length = fread(good, 1, sizeof good, stream);
     fclose(stream);
     assert_true(length > 1000 && length < sizeof good);
-    long cases = support_cases(500), refused = 0;
+    long cases = support_cases(150), refused = 0;
     for (long i = 0; i < cases; i++) {
         struct strag_core *cores = NULL;
         struct strag_error err = {""};

@@ -206,10 +206,7 @@ static void a_rank_tells_for_whom_it_waits(void **state)
     static const int32_t content[16];
     for (int blocks = 1; blocks <= 4; blocks += 3) {
         const struct strag_problem problem = {.n = 4, .blocks = blocks};
-        struct strag_plan *plan = NULL;
-        struct strag_error err = {""};
-        assert_int_equal(strag_plan_create(support_algorithm("direct"), &problem, 0, &plan, &err),
-                         STRAG_OK);
+        struct strag_plan *plan = support_plan("direct", &problem, 0);
         struct sparse sparse = {
             .base = {.try_send = sparse_try_send,
                      .try_recv = sparse_try_recv,

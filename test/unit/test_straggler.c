@@ -32,10 +32,7 @@ static struct strag_measure verified(const char *name, int n, int straggler, int
     const struct strag_straggler one = {straggler, 1e-3};
     const struct strag_state state = {.nstragglers = 1, .straggler = &one};
     const struct strag_problem problem = {.n = n, .blocks = blocks, .state = &state};
-    struct strag_measure measure;
-    struct strag_error err;
-    if (strag_verify(support_algorithm(name), &problem, &measure, NULL, &err) != STRAG_OK)
-        fail_msg("%s, n = %d, rank %d late, %d blocks: %s", name, n, straggler, blocks, err.text);
+    const struct strag_measure measure = support_verified(name, &problem);
     assert_true(measure.waits);
     return measure;
 }

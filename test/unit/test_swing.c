@@ -6,17 +6,10 @@
  */
 #include "algorithms/torus.h"
 #include "machines.h"
-#include "plan/verify.h"
 #include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
                                 boards = STRAG_NETWORK_HAMMINGMESH;
-
-static void assert_near(double a, double b)
-{
-    if (!(a - b < 1e-9 && b - a < 1e-9))
-        fail_msg("%.12g is not %.12g", a, b);
-}
 
 /* ---- What swing.c says ---- */
 
@@ -53,19 +46,10 @@ static struct shape shape_of(const struct strag_problem *problem)
     return shape;
 }
 
-static struct strag_measure verified(const char *name, const struct strag_problem *problem)
-{
-    struct strag_error err = {""};
-    struct strag_measure measure = {0};
-    if (strag_verify(support_algorithm(name), problem, &measure, NULL, &err) != STRAG_OK)
-        fail_msg("n=%d ports=%d: %s", problem->n, problem->ports, err.text);
-    return measure;
-}
-
 static void prove_bandwidth(const struct strag_problem *problem, int parts)
 {
     struct shape shape = shape_of(problem);
-    struct strag_measure measure = verified("swing", problem);
+    struct strag_measure measure = support_verified("swing", problem);
     int n = problem->n;
     assert_int_equal(measure.rounds, 2 * (shape.steps + log2_ceil(shape.local)));
     assert_int_equal(measure.blocks, n * parts);
@@ -79,7 +63,7 @@ static void prove_bandwidth(const struct strag_problem *problem, int parts)
 static void prove_latency(const struct strag_problem *problem, int parts)
 {
     struct shape shape = shape_of(problem);
-    struct strag_measure measure = verified("swing-latency", problem);
+    struct strag_measure measure = support_verified("swing-latency", problem);
     int g = shape.local;
     double most = (shape.steps + 2.0 * (g - 1)) / g;
     assert_int_equal(measure.rounds, shape.steps + 2 * log2_ceil(g));
@@ -116,7 +100,7 @@ static int prove_partial(int quarters, const struct strag_problem *problem, int 
     int blocks = k < q ? g << k : problem->n;
     double most = (2.0 * (blocks - 1) + q - k) / blocks;
     form.blocks = blocks * parts;
-    struct strag_measure measure = verified("swing", &form);
+    struct strag_measure measure = support_verified("swing", &form);
     assert_int_equal(measure.rounds, q + k + 2 * log2_ceil(g));
     assert_int_equal(measure.blocks, form.blocks);
     assert_true(measure.sent_max <= most + 1e-9);
@@ -136,10 +120,10 @@ static void prove_one_port(const struct strag_problem *problem, int *blocks, int
     one.blocks = problem->n;
     if (found == *choices)
         return;
-    struct strag_measure measure = verified("swing", &one);
+    struct strag_measure measure = support_verified("swing", &one);
     one.blocks = 0;
     one.ports = 1;
-    struct strag_measure pinned = verified("swing", &one);
+    struct strag_measure pinned = support_verified("swing", &one);
     if (measure.rounds < pinned.rounds)
         return; /* another form */
     assert_int_equal(measure.rounds, pinned.rounds);

@@ -13,15 +13,6 @@
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
 
-static struct strag_plan *plan_of(const char *name, const struct strag_problem *problem, int rank)
-{
-    struct strag_error err = {""};
-    struct strag_plan *plan = NULL;
-    if (strag_plan_create(support_algorithm(name), problem, rank, &plan, &err) != STRAG_OK)
-        fail_msg("%s", err.text);
-    return plan;
-}
-
 /* ---- Peers ---- */
 
 static int power(int base, int exponent)
@@ -52,8 +43,8 @@ static void peers_on_a_ring(void **state)
     for (int n = 2, steps = 1; n <= 256; n *= 2, steps++) {
         const struct strag_problem problem = {.n = n};
         for (int rank = 0; rank < n; rank++) {
-            struct strag_plan *plan = plan_of("swing", &problem, rank);
-            struct strag_plan *swaps = plan_of("swing-latency", &problem, rank);
+            struct strag_plan *plan = support_plan("swing", &problem, rank);
+            struct strag_plan *swaps = support_plan("swing-latency", &problem, rank);
             assert_int_equal(plan->nops, 4 * steps); /* a send and a receive each round */
             assert_int_equal(swaps->nops, 2 * steps);
             for (int step = 0; step < steps; step++) {
@@ -75,7 +66,7 @@ static void peers_on_a_torus(void **state)
     struct strag_topology *topology = machine_grid(torus, true, "8x8", NULL, 1);
     const struct strag_problem problem = {.n = 64, .ports = 4, .topology = topology};
     for (int rank = 0; rank < 64; rank++) {
-        struct strag_plan *plan = plan_of("swing", &problem, rank);
+        struct strag_plan *plan = support_plan("swing", &problem, rank);
         assert_int_equal(plan->nops, 4 * 12 * 2);
         for (int step = 0; step < 6; step++) {
             for (int part = 0; part < 4; part++) {
@@ -117,7 +108,7 @@ struct sent {
 static void assert_sends(int n, int blocks, int rank, const struct sent *expected, int count)
 {
     const struct strag_problem problem = {.n = n, .blocks = blocks};
-    struct strag_plan *plan = plan_of("swing", &problem, rank);
+    struct strag_plan *plan = support_plan("swing", &problem, rank);
     int next = 0;
     for (int i = 0; i < plan->nops; i++) {
         const struct strag_op *op = &plan->ops[i];
@@ -180,7 +171,7 @@ static void one_range_per_message(void **state)
         struct strag_topology *topology = machine_grid(torus, true, dims[i], NULL, 1);
         const struct strag_problem problem = {.n = topology->n, .ports = 1, .topology = topology};
         for (int rank = 0; rank < topology->n; rank++) {
-            struct strag_plan *plan = plan_of("swing", &problem, rank);
+            struct strag_plan *plan = support_plan("swing", &problem, rank);
             for (int a = 0; a < plan->nops; a++) {
                 for (int b = a + 1; b < plan->nops; b++) {
                     const struct strag_op *one = &plan->ops[a], *other = &plan->ops[b];
@@ -369,7 +360,7 @@ static void carry_out(struct strag_topology *topology, int ports, struct rng *rn
         struct strag_plan *plans[EXECUTOR_RANKS_MAX];
         problem.blocks = blocks[i];
         for (int rank = 0; rank < topology->n; rank++)
-            plans[rank] = plan_of(i ? "swing" : "swing-latency", &problem, rank);
+            plans[rank] = support_plan(i ? "swing" : "swing-latency", &problem, rank);
         assert_int_equal(execute_often(plans, topology->n, 3, rng), OUTCOME_SUM);
         strag_plan_free_all(plans, topology->n);
     }

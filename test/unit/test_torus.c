@@ -5,7 +5,6 @@
 #include "algorithms/torus.h"
 
 #include "machines.h"
-#include "plan/verify.h"
 #include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
@@ -118,15 +117,6 @@ static void in_turn(void **state)
     assert_order("1x1", 0, "");
 }
 
-static struct strag_measure verified(const char *name, const struct strag_problem *problem)
-{
-    struct strag_error err = {""};
-    struct strag_measure measure = {0};
-    if (strag_verify(support_algorithm(name), problem, &measure, NULL, &err) != STRAG_OK)
-        fail_msg("%s, %d ports, %d blocks: %s", name, problem->ports, problem->blocks, err.text);
-    return measure;
-}
-
 /* Any number of ports from 1 to two per dimension; if it is left open, the choices are those for
  * 1 port and for one per dimension, which a count of blocks selects. */
 static void any_number_of_ports(void **state)
@@ -142,22 +132,22 @@ static void any_number_of_ports(void **state)
             const int dims = topology->box->dims;
             int blocks[STRAG_CHOICES_MAX], per_part = 0, most = 0;
             for (problem.ports = 1; problem.ports <= 2 * dims; problem.ports++) {
-                most = verified(names[a], &problem).blocks;
+                most = support_verified(names[a], &problem).blocks;
                 per_part = problem.ports == 1 ? most : per_part;
                 assert_int_equal(most, per_part * problem.ports);
             }
             problem.ports = 0;
-            assert_int_equal(verified(names[a], &problem).blocks, most);
+            assert_int_equal(support_verified(names[a], &problem).blocks, most);
             assert_int_equal(strag_algorithm_choices(support_algorithm(names[a]), &problem, blocks),
                              dims > 1 ? 3 : 2);
             assert_int_equal(blocks[0], 0);
             for (int c = 1; c < (dims > 1 ? 3 : 2); c++) {
                 assert_int_equal(blocks[c], c == 1 ? per_part : dims * per_part);
                 problem.blocks = blocks[c];
-                const int rounds = verified(names[a], &problem).rounds;
+                const int rounds = support_verified(names[a], &problem).rounds;
                 struct strag_problem pinned = {
                     .n = topology->n, .ports = c == 1 ? 1 : dims, .topology = topology};
-                assert_int_equal(rounds, verified(names[a], &pinned).rounds);
+                assert_int_equal(rounds, support_verified(names[a], &pinned).rounds);
             }
             strag_topology_free(topology);
         }

@@ -13,11 +13,7 @@ static struct strag_plan *plan_of(const char *name, const struct strag_topology 
                                   int ports, int rank)
 {
     const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
-    struct strag_error err = {""};
-    struct strag_plan *plan = NULL;
-    if (strag_plan_create(support_algorithm(name), &problem, rank, &plan, &err) != STRAG_OK)
-        fail_msg("%s", err.text);
-    return plan;
+    return support_plan(name, &problem, rank);
 }
 
 static void assert_op(const struct strag_op *op, struct strag_op expected)

@@ -60,12 +60,6 @@ static struct formula formula_of(const char *algorithm, int n)
     return (struct formula){0};
 }
 
-static void assert_near(double a, double b)
-{
-    if (!(a - b < 1e-9 * (1 + b) && b - a < 1e-9 * (1 + b)))
-        fail_msg("%.12g is not %.12g", a, b);
-}
-
 static void check_measure(const struct strag_algorithm *algorithm, int n)
 {
     struct strag_error err = {""};
