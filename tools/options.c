@@ -81,11 +81,13 @@ static const char *accepted(const struct command *command, char *buffer, size_t 
 }
 
 /* The option of the command that the argument names, and its value if that is in the same argument:
- * --blocks=4 or -n8. NULL: the command has none of that name. */
+ * --blocks=4 or -n8. mpirun's -np and --np are -n. NULL: the command has none of that name. */
 static const struct option_use *find_option(const struct command *command, const char *argument,
                                             const char **value)
 {
     const struct option_use *use;
+    if (strcmp(argument, "-np") == 0 || strcmp(argument, "--np") == 0)
+        argument = "-n";
     for (int i = 0; (use = option_at(command, i)); i++) {
         const char *name = names[use->id];
         size_t length = strlen(name);

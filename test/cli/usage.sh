@@ -11,7 +11,7 @@ broadcast-after optcc weighted '
 names=${names//$'\n'/ }
 there_are=${names// /, }
 there_are="there are: ${there_are%, }"
-commands='list, plan, show, verify, cost, explain, topology, params, --help, --version'
+commands='list, plan, show, verify, cost, explain, topology, params, help, --help, --version'
 topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved, --hwloc, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'
 model='--model, --alpha, --local-alpha, --overhead, --bandwidth, --injection-bandwidth, --local-bandwidth,'
@@ -22,7 +22,7 @@ plan_usage+=' [--rank R] [--yes] [--format text|json|svg] [--compact]'
 verify_takes="-n, --blocks, --root, --plan, --proof, --format, $topology, $state, --help"
 cost_takes="-n, --bytes, --blocks, --plan, --mode, --quick, --format, $topology, $state, $model, --help"
 explain_takes="-n, --bytes, --blocks, --minimum, --rules, --exhaustive, --format, $topology, $state, $model, --help"
-sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4)'
+sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4) or 1MiB'
 integer='is not an integer from'
 
 # Commands.
@@ -32,6 +32,9 @@ refuses "strag: unknown command 'verfiy' (nearest: verify); accepted: $commands"
 refuses "strag: unknown command ''; accepted: $commands" ''
 refuses "strag: unknown option '--verbose'; accepted: $commands" --verbose
 refuses "strag: unexpected argument 'x'; accepted: $commands" --version x
+refuses "strag: unknown command 'verfiy' (nearest: verify); accepted: $commands" help verfiy
+refuses "strag: unknown command 'ring'; accepted: $commands" -h ring
+refuses "strag: unexpected argument 'ring'; accepted: $commands" help plan ring
 
 # Operands.
 refuses "strag list: unexpected 'ring'; usage: strag list [--format text|wide|json]" list ring
@@ -116,16 +119,15 @@ done
 refuses "strag plan: -n: '2..8' $integer 1 to 16777216" plan ring -n 2..8
 refuses "strag plan: --rank: '-1' $integer 0 to 7" plan ring -n 8 --rank -1
 refuses "strag plan: --blocks: '0' $integer 1 to 2147483646" plan ring -n 8 --blocks 0
-refuses "strag verify: -n: '' $integer 1 to 16777216" verify ring -n 2,,8
-refuses "strag verify: -n: '' $integer 1 to 16777216" verify ring -n 2..8,
-refuses "strag verify: -n: '' $integer 1 to 16777216" verify ring -n 2..
-refuses "strag verify: -n: '.8' $integer 1 to 16777216" verify ring -n 2...8
-refuses "strag verify: -n: '4..8' $integer 1 to 16777216" verify ring -n 2..4..8
-refuses "strag verify: -n: '8..2' runs downwards; put the smaller number first, like 2..256" \
+for value in '' 2.. 2...8 2..4..8 2-8 0..8 x; do
+    refuses "strag verify: -n: '$value' is neither an integer from 1 to 16777216 nor a range like 2..8" \
+        verify ring -n "7,$value"
+done
+refuses "strag verify: -n: '8..2' runs downwards; put the smaller number first, like 2..8" \
     verify ring -n 8..2
 
 # Sizes.
-for value in '' K 32X 32KB -1 1.5K ' 32' 32.. ..32; do
+for value in '' K 32X 32KB 1MB -1 1.5K 1.5MiB ' 32' '32 ' '1  K' iB 1iB B 1e6 32.. ..32; do
     wrong=${value#..}
     wrong=${wrong%..}
     case $value in *..*) wrong= ;; esac
@@ -145,18 +147,21 @@ refuses "strag cost: --bytes: '1G..32' runs downwards; put the smaller size firs
 
 # Real numbers.
 for value in -1 +1 inf nan 0x10 1e 1e999 '' ' 1' 1x 2e9; do
-    refuses "strag cost: --alpha: '$value' is not a number from 0 to 1e+09" \
+    refuses "strag cost: --alpha: '$value' is not a number of us from 0 to 1e+09" \
         cost -n 8 --bytes 32 --alpha "$value"
 done
-refuses "strag cost: --local-bandwidth: '-1' is not a number from 1e-06 to 1e+09" \
-    cost -n 8 --bytes 32 --local-bandwidth -1
-for option in --local-alpha --overhead --injection-bandwidth --link-latency --hop-latency --reduce-bandwidth; do
-    refuses "strag cost: $option: '1us' is not a number from 0 to 1e+09" \
-        cost -n 8 --bytes 32 "$option" 1us
+for option in --bandwidth --local-bandwidth; do
+    for value in 100G 0 -1; do
+        refuses "strag cost: $option: '$value' is not a number of Gbit/s from 1e-06 to 1e+09" \
+            cost -n 8 --bytes 32 "$option" "$value"
+    done
+done
+for option in --local-alpha/us --overhead/us --injection-bandwidth/Gbit/s --link-latency/ns --hop-latency/ns \
+    --reduce-bandwidth/Gbit/s; do
+    refuses "strag cost: ${option%%/*}: '1us' is not a number of ${option#*/} from 0 to 1e+09" \
+        cost -n 8 --bytes 32 "${option%%/*}" 1us
 done
 refuses "strag explain: --minimum: '8KB' is not a size; $sizes" explain -n 8 --bytes 32 --minimum 8KB
-refuses "strag cost: --bandwidth: '0' is not a number from 1e-06 to 1e+09" \
-    cost -n 8 --bytes 32 --bandwidth 0
 
 # A message quotes little of a wrong text, so that it stays one line.
 long=$(printf 'x%.0s' {1..5000})
@@ -184,14 +189,43 @@ grep -q '^ring  *rounds 2(n-1)  *sent 2(n-1)/n  *[a-z]' "$work/out" || fail "$(c
 succeeds list --format json
 grep -qF '{"name":"ring","rounds":"2(n-1)","sent":"2(n-1)/n","summary":"neighbours only; ' "$work/out" ||
     fail "$(cat "$work/out")"
+# The pages have all algorithms and all operations, and no others.
+doc=$here/../../doc
+equal 'algorithms of choosing.md' \
+    "$(sed -n 's/^| \(`[^|]*`\) |.*/\1/p' "$doc/guide/choosing.md" | tr -d ' `' | tr ',' '\n' | sort)" \
+    "$(tr ' ' '\n' <<< "${names% }" | sort)"
+for name in ring broadcast-after; do
+    "$STRAG" plan "$name" -n 4 --straggler 0 --format json
+done | grep -o '"kind":"[a-z_]*' | sed 's/.*"//' | sort -u > "$work/kinds"
+equal 'operations' "$(wc -l < "$work/kinds")" 3
+equal 'operations of strag.1' "$(sed -n 's/^\.It Sy \([a-z_]*\)$/\1/p' "$doc/strag.1" | sort)" "$(cat "$work/kinds")"
+succeeds plan ring -np 8 --rank 7
+cmp "$work/first" "$work/out"
+succeeds plan ring --np 8 --rank 7
+cmp "$work/first" "$work/out"
+succeeds cost ring -n 8 --bytes 8,1K,1M
+cp "$work/out" "$work/first"
+succeeds cost ring -n 8 --bytes '8 B,1KiB,1 MiB' # as reports have them
+cmp "$work/first" "$work/out"
 succeeds --help
-for command in list plan verify cost explain topology params; do
-    grep -q "^  strag $command\b" "$work/out" || fail "--help does not name $command"
+cp "$work/out" "$work/help"
+for words in help -h 'help help' '-h --help'; do
+    # shellcheck disable=SC2086 # words
+    succeeds $words
+    cmp "$work/help" "$work/out"
 done
-for command in list plan verify cost explain topology params; do
+equal 'lines of --help above 100 columns' "$(grep -cE '.{101}' "$work/help")" 0
+for command in list plan show verify cost explain topology params; do
+    equal "lines of --help for $command" "$(grep -c "^  $command  *[A-Z].*\.$" "$work/help")" 1
     succeeds "$command" --help
     equal "usage of $command" "$(grep -c "^Usage: strag $command\b" "$work/out")" 1
+    cp "$work/out" "$work/first"
+    succeeds help "$command"
+    cmp "$work/first" "$work/out"
+    succeeds -h "$command"
+    cmp "$work/first" "$work/out"
     succeeds "$command" -h --unknown
+    cmp "$work/first" "$work/out"
 done
 succeeds plan --help
 for option in -n --blocks --root --rank --format --torus --layout --ports --straggler --slow --help; do
