@@ -125,8 +125,8 @@ static bool set_operand(const struct command *command, const char *operand,
     if (!command->takes_algorithm)
         return refuse(command, "unexpected '%.40s'; usage: strag %s%s", operand, command->name,
                       command->usage);
-    return refuse(command, "one ALGORITHM is accepted, not '%.40s' and '%.40s'",
-                  arguments->algorithm, operand);
+    return refuse(command, "one ALGORITHM is accepted, not '%.40s' and '%.40s'; usage: strag %s%s",
+                  arguments->algorithm, operand, command->name, command->usage);
 }
 
 /* Take the option at argv[*at], and its value, which may be the next argument. */

@@ -92,15 +92,18 @@ static int run_command(const struct command *command, int argc, char **argv)
 
 static int wrong_use(const char *what, const char *word)
 {
+    static const char *const others[] = {"help", "--help", "--version"};
     char meant[64];
     struct strag_nearest nearest = {NULL, 0};
     for (int c = 0; word && commands[c]; c++)
         strag_nearest_offer(&nearest, word, commands[c]->name);
+    for (int o = 0; word && o < 3; o++)
+        strag_nearest_offer(&nearest, word, others[o]);
     fprintf(stderr, "strag: %s%s%.40s%s%s; accepted: ", what, word ? " '" : "", word ? word : "",
             word ? "'" : "", word ? nearest_text(&nearest, word, meant) : "");
     for (int c = 0; commands[c]; c++)
         fprintf(stderr, "%s, ", commands[c]->name);
-    fputs("help, --help, --version\n", stderr);
+    fprintf(stderr, "%s, %s, %s\n", others[0], others[1], others[2]);
     return EXIT_USAGE;
 }
 
