@@ -28,7 +28,7 @@ double bench_real(const char *option, const char *text, double low, double high)
 {
     struct strag_error err;
     double value = 0;
-    if (strag_parse_real(text, low, high, &value, &err) != STRAG_OK)
+    if (strag_parse_real(text, low, high, NULL, &value, &err) != STRAG_OK)
         bench_die(option, err.text);
     return value;
 }

@@ -150,7 +150,7 @@ src_libstrag_la_SOURCES = \
 	src/detect/roster.c src/detect/roster.h \
 	src/detect/slowdown.c src/detect/slowdown.h \
 	src/detect/thresholds.h \
-	src/learn/summary.c src/learn/summary.h \
+	src/learn/summary.h \
 	src/detect/window.c src/detect/window.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS) $(JANSSON_LIBS)

@@ -148,8 +148,9 @@ static bool read_minimum(const struct machine *machine, size_t *minimum)
         *minimum = strag_choice_minimum(hosts, hosts == 1, &machine->sourced);
         return true;
     }
-    int status = text ? strag_parse_bytes(text, minimum, &err) : STRAG_OK;
-    return status == STRAG_OK || refuse_value(machine->command, OPTION_MINIMUM, status, &err);
+    if (!text || strag_parse_bytes(text, minimum, &err) == STRAG_OK)
+        return true;
+    return refuse(machine->command, "%s: %s; or auto", option_name(OPTION_MINIMUM), err.text);
 }
 
 static int run(const struct command *command, const struct arguments *arguments)

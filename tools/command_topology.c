@@ -5,6 +5,8 @@
 #include "topology_svg.h"
 #include "write.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -83,22 +85,22 @@ static void write_layout(const struct machine *machine)
         putchar('\n');
         return;
     }
-    printf(": %d host%s", layout->nhosts, layout->nhosts == 1 ? "" : "s");
+    printf(": %s", strag_units_count(layout->nhosts, "host").text);
     if (machine->kind == OPTION_HWLOC)
-        printf(", %d core%s", machine->ncores, machine->ncores == 1 ? "" : "s");
+        printf(", %s", strag_units_count(machine->ncores, "core").text);
     else if (layout->network == STRAG_NETWORK_TREE)
-        printf(", %d switch%s", count_switches(machine), count_switches(machine) == 1 ? "" : "es");
+        printf(", %s", strag_units_count(count_switches(machine), "switch").text);
     else
-        printf(", %d positions", strag_grid_positions(&layout->grid));
+        printf(", %s", strag_units_count(strag_grid_positions(&layout->grid), "position").text);
     if (layout->nranks)
-        printf(", %d ranks placed", layout->nranks);
+        printf(", %s placed", strag_units_count(layout->nranks, "rank").text);
     putchar('\n');
 }
 
 static void write_job(const struct strag_topology *topology)
 {
-    printf("job        %d rank%s on %d host%s, ", topology->n, topology->n == 1 ? "" : "s",
-           topology->hosts, topology->hosts == 1 ? "" : "s");
+    printf("job        %s on %s, ", strag_units_count(topology->n, "rank").text,
+           strag_units_count(topology->hosts, "host").text);
     if (topology->ranks_per_host)
         printf("%d on each\n", topology->ranks_per_host);
     else

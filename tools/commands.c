@@ -161,11 +161,11 @@ bool read_integer(const struct command *command, const struct arguments *argumen
 }
 
 bool read_real(const struct command *command, const struct arguments *arguments, enum option_id id,
-               double low, double high, double *value)
+               double low, double high, const char *unit, double *value)
 {
     struct strag_error err;
     const char *text = arguments->value[id];
-    int status = text ? strag_parse_real(text, low, high, value, &err) : STRAG_OK;
+    int status = text ? strag_parse_real(text, low, high, unit, value, &err) : STRAG_OK;
     return status == STRAG_OK || refuse_value(command, id, status, &err);
 }
 

@@ -68,9 +68,9 @@ bool refuse_value(const struct command *command, enum option_id id, int status,
 bool read_integer(const struct command *command, const struct arguments *arguments,
                   enum option_id id, int low, int high, int *value);
 
-/** A real option; if it was not given, *value stays as it is. */
+/** A real option in a unit, "microseconds"; if it was not given, *value stays as it is. */
 bool read_real(const struct command *command, const struct arguments *arguments, enum option_id id,
-               double low, double high, double *value);
+               double low, double high, const char *unit, double *value);
 
 /**
  * An option that takes one of some words, closed by a NULL; the first is meant when none is given.

@@ -3,6 +3,8 @@
 
 #include "write.h"
 
+#include "base/units.h"
+
 #include <stdio.h>
 
 static const char *chosen_name(const struct strag_algorithm *algorithm)
@@ -14,14 +16,14 @@ static const char *chosen_name(const struct strag_algorithm *algorithm)
 static void write_blocks(int blocks)
 {
     if (blocks)
-        printf("%d blocks, ", blocks);
+        printf("%s, ", strag_units_count(blocks, "block").text);
 }
 
 /* As the job's verbose lines have it. */
 static void write_chosen_blocks(int blocks)
 {
     if (blocks)
-        printf(" in %d block%s", blocks, blocks == 1 ? "" : "s");
+        printf(" in %s", strag_units_count(blocks, "block").text);
 }
 
 /* How far the time is from what no algorithm can beat. */
@@ -77,7 +79,8 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
     printf(", %s us\n", time_text(winner->seconds, text));
     printf("    %-21s ", winner->candidate->algorithm->name);
     write_blocks(winner->candidate->blocks);
-    printf("%d rounds, latency %s us", winner->rounds, time_text(winner->latency, text));
+    printf("%s, latency %s us", strag_units_count(winner->rounds, "round").text,
+           time_text(winner->latency, text));
     printf(", bytes %s us", time_text(winner->transfer, text));
     if (winner->idle > 0)
         printf(", idle %s us", time_text(winner->idle, text));
@@ -126,7 +129,9 @@ void explain_write_table(const struct strag_table *table)
     for (int e = 0; e < table->entries; e++) {
         const struct strag_entry *entry = &table->entry[e];
         printf("    from %-10s %s", size_text(entry->from, text), chosen_name(entry->algorithm));
-        printf(entry->blocks ? ", %d blocks\n" : "\n", entry->blocks);
+        if (entry->blocks)
+            printf(", %s", strag_units_count(entry->blocks, "block").text);
+        putchar('\n');
     }
 }
 
@@ -138,9 +143,9 @@ static void write_text_table(const struct explanation *explanation)
         printf("\nby the rule in line %d of %s", explanation->line, explanation->rules);
         break;
     case STRAG_BY_OVERSUBSCRIBED:
-        printf("\n%d ranks share %d processors: by what messages cost there, which the model does "
-               "not know",
-               explanation->oversubscribed.n, explanation->oversubscribed.processors);
+        printf("\n%s share %s: by what messages cost there, which the model does not know",
+               strag_units_count(explanation->oversubscribed.n, "rank").text,
+               strag_units_count(explanation->oversubscribed.processors, "processor").text);
         break;
     case STRAG_BY_PIN:
         fputs("\npinned by coll_strag_algorithm", stdout);

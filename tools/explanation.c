@@ -3,6 +3,8 @@
 
 #include "write.h"
 
+#include "base/units.h"
+
 #include <stdlib.h>
 
 static struct estimate estimate(const struct strag_candidate *candidate, double bytes)
@@ -109,8 +111,8 @@ const char *explain_loser(const struct estimate *loser, const struct estimate *w
                  loser->rounds, winner->rounds, time_text(loser->latency, mine),
                  time_text(winner->latency, theirs));
     } else {
-        snprintf(buffer, size, "longer routes in its %d rounds: latency %s us against %s us",
-                 loser->rounds, time_text(loser->latency, mine),
+        snprintf(buffer, size, "longer routes in its %s: latency %s us against %s us",
+                 strag_units_count(loser->rounds, "round").text, time_text(loser->latency, mine),
                  time_text(winner->latency, theirs));
     }
     return buffer;

@@ -81,11 +81,13 @@ static const char *accepted(const struct command *command, char *buffer, size_t 
 }
 
 /* The option of the command that the argument names, and its value if that is in the same argument:
- * --blocks=4 or -n8. NULL: the command has none of that name. */
+ * --blocks=4 or -n8. mpirun's -np and --np are -n. NULL: the command has none of that name. */
 static const struct option_use *find_option(const struct command *command, const char *argument,
                                             const char **value)
 {
     const struct option_use *use;
+    if (strcmp(argument, "-np") == 0 || strcmp(argument, "--np") == 0)
+        argument = "-n";
     for (int i = 0; (use = option_at(command, i)); i++) {
         const char *name = names[use->id];
         size_t length = strlen(name);
@@ -123,8 +125,8 @@ static bool set_operand(const struct command *command, const char *operand,
     if (!command->takes_algorithm)
         return refuse(command, "unexpected '%.40s'; usage: strag %s%s", operand, command->name,
                       command->usage);
-    return refuse(command, "one ALGORITHM is accepted, not '%.40s' and '%.40s'",
-                  arguments->algorithm, operand);
+    return refuse(command, "one ALGORITHM is accepted, not '%.40s' and '%.40s'; usage: strag %s%s",
+                  arguments->algorithm, operand, command->name, command->usage);
 }
 
 /* Take the option at argv[*at], and its value, which may be the next argument. */

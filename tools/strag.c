@@ -68,10 +68,9 @@ static void write_program_help(void)
          "An allreduce is a plan: this program makes, proves, prices and draws such plans.\n\n"
          "Commands:");
     for (int c = 0; commands[c]; c++)
-        printf("  strag %s%s\n", commands[c]->name, commands[c]->usage);
-    puts("  strag --help\n"
-         "  strag COMMAND --help\n"
-         "  strag --version\n\n"
+        printf("  %-10s %s\n", commands[c]->name, commands[c]->summary);
+    puts("  help       Show this text, or what the COMMAND that follows does, and its options.\n\n"
+         "strag --version shows the version.\n"
          "Exit status: 0 done and true, 1 the check failed or the output could not be written,\n"
          "2 wrong use, 130 (in the shell) ended by ^C.");
 }
@@ -93,35 +92,63 @@ static int run_command(const struct command *command, int argc, char **argv)
 
 static int wrong_use(const char *what, const char *word)
 {
+    static const char *const others[] = {"help", "--help", "--version"};
     char meant[64];
     struct strag_nearest nearest = {NULL, 0};
     for (int c = 0; word && commands[c]; c++)
         strag_nearest_offer(&nearest, word, commands[c]->name);
+    for (int o = 0; word && o < 3; o++)
+        strag_nearest_offer(&nearest, word, others[o]);
     fprintf(stderr, "strag: %s%s%.40s%s%s; accepted: ", what, word ? " '" : "", word ? word : "",
             word ? "'" : "", word ? nearest_text(&nearest, word, meant) : "");
     for (int c = 0; commands[c]; c++)
         fprintf(stderr, "%s, ", commands[c]->name);
-    fputs("--help, --version\n", stderr);
+    fprintf(stderr, "%s, %s, %s\n", others[0], others[1], others[2]);
     return EXIT_USAGE;
+}
+
+/* @return NULL: there is none of that name */
+static const struct command *find_command(const char *name)
+{
+    int c = 0;
+    while (commands[c] && strcmp(commands[c]->name, name) != 0)
+        c++;
+    return commands[c];
+}
+
+static bool asks_for_help(const char *word)
+{
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* `strag help`, `strag help COMMAND`. */
+static int run_help(const char *name)
+{
+    const struct command *command = name ? find_command(name) : NULL;
+    if (name && !command && !asks_for_help(name))
+        return wrong_use("unknown command", name);
+    if (command)
+        write_help(stdout, command);
+    else
+        write_program_help();
+    return EXIT_DONE;
 }
 
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2)
         return wrong_use("no command is given", NULL);
-    for (int c = 0; commands[c]; c++) {
-        if (strcmp(commands[c]->name, argv[1]) == 0)
-            return run_command(commands[c], argc - 2, argv + 2);
-    }
-    bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+    const bool help = asks_for_help(argv[1]);
+    const struct command *command = find_command(argv[1]);
+    if (command)
+        return run_command(command, argc - 2, argv + 2);
     if (!help && strcmp(argv[1], "--version") != 0)
         return wrong_use(argv[1][0] == '-' ? "unknown option" : "unknown command", argv[1]);
-    if (argc > 2)
-        return wrong_use("unexpected argument", argv[2]);
+    if (argc > 2 + help)
+        return wrong_use("unexpected argument", argv[2 + help]);
     if (help)
-        write_program_help();
-    else
-        puts("strag " PACKAGE_VERSION);
+        return run_help(argc > 2 ? argv[2] : NULL);
+    puts("strag " PACKAGE_VERSION);
     return EXIT_DONE;
 }
 

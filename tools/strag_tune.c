@@ -14,6 +14,7 @@
 #include "algorithms/table.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/units.h"
 #include "model/model_file.h"
 #include "model/select.h"
 #include "plan/algorithm.h"
@@ -166,7 +167,8 @@ static void read_options(struct options *options, int argc, char **argv, int ran
         if (letter == 's') {
             read_sizes(options, optarg, rank);
         } else if (letter == 't') {
-            if (strag_parse_real(optarg, 0.001, 3600, &options->seconds, &err) != STRAG_OK)
+            if (strag_parse_real(optarg, 0.001, 3600, "seconds", &options->seconds, &err) !=
+                STRAG_OK)
                 refuse(rank, "--seconds", err.text);
         } else if (letter == 'c') {
             options->components = optarg;
@@ -526,9 +528,10 @@ static void advise(const struct tune *tune, const double *medians)
         if (sizes > 0)
             fprintf(
                 stderr,
-                "strag-tune: %s is the fastest at %d of %d sizes; with --mca coll_%s_priority 50 "
+                "strag-tune: %s is the fastest at %d of %s; with --mca coll_%s_priority 50 "
                 "it would be the previous component, here and for jobs: measure again with it\n",
-                tune->names[c], sizes, tune->options.sizes, tune->names[c]);
+                tune->names[c], sizes, strag_units_count(tune->options.sizes, "size").text,
+                tune->names[c]);
     }
 }
 

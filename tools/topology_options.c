@@ -5,6 +5,7 @@
 #include "topology_options.h"
 
 #include "base/parse.h"
+#include "base/units.h"
 #include "machine/state_text.h"
 
 #include <limits.h>
@@ -193,8 +194,8 @@ static int read_layout(struct machine *machine)
                         topology_names(machine->command, names, sizeof names));
     if (machine->arguments->value[OPTION_RANKS_PER_NODE] && machine->kind == OPTION_HWLOC)
         return complain(machine->command, STRAG_ERR_ARGUMENT,
-                        "--hwloc is one host; -n says how many of its %d cores have a rank, not "
-                        "--ranks-per-node",
+                        "--hwloc is one host; -n, not --ranks-per-node, says how many of its cores "
+                        "have a rank: up to %d",
                         machine->ncores);
     return EXIT_DONE;
 }
@@ -251,7 +252,7 @@ static int read_late(struct machine *machine)
         return EXIT_DONE;
     if (!read_integer(machine->command, arguments, OPTION_STRAGGLER, 0, RANKS_MAX - 1,
                       &machine->straggler.rank) ||
-        !read_real(machine->command, arguments, OPTION_DELAY, 0, 1e12, &delay_us))
+        !read_real(machine->command, arguments, OPTION_DELAY, 0, 1e12, "microseconds", &delay_us))
         return EXIT_USAGE;
     machine->straggler.delay = delay_us * 1e-6;
     machine->state.nstragglers = 1;
@@ -389,6 +390,7 @@ static bool states_ranks(const struct strag_layout *layout)
 static int check_agreement(const struct machine *machine, int n)
 {
     const struct strag_topology *topology = machine->topology;
+    const struct strag_units hosts = strag_units_count(topology->hosts, "host");
     char kind[120];
     snprintf(kind, sizeof kind, "%s %.80s", option_name(machine->kind),
              machine->arguments->value[machine->kind]);
@@ -401,13 +403,12 @@ static int check_agreement(const struct machine *machine, int n)
         return EXIT_DONE;
     if (topology->ranks_per_host == 1)
         return complain(machine->command, STRAG_ERR_ARGUMENT,
-                        "%s has %d hosts, -n %d does not fit; say -n %d or leave it out, or give "
+                        "%s has %s, -n %d does not fit; say -n %d or leave it out, or give "
                         "--ranks-per-node or --hosts",
-                        kind, topology->hosts, n, topology->n);
+                        kind, hosts.text, n, topology->n);
     return complain(machine->command, STRAG_ERR_ARGUMENT,
-                    "%s has %d hosts and %d ranks on them, -n %d does not fit; say -n %d or leave "
-                    "it out",
-                    kind, topology->hosts, topology->n, n, topology->n);
+                    "%s has %s with %s, -n %d does not fit; say -n %d or leave it out", kind,
+                    hosts.text, strag_units_count(topology->n, "rank").text, n, topology->n);
 }
 
 static int fill_flat(struct machine *machine, int n, int ranks_per_host)
@@ -455,8 +456,8 @@ static int check_rank(const struct machine *machine, enum option_id id, int rank
     if (rank < machine->problem.n)
         return EXIT_DONE;
     return complain(machine->command, STRAG_ERR_ARGUMENT,
-                    "%s: rank %d does not exist; with %d ranks it must be 0 to %d", option_name(id),
-                    rank, machine->problem.n, machine->problem.n - 1);
+                    "%s: rank %d does not exist; with %s it must be 0 to %d", option_name(id), rank,
+                    strag_units_count(machine->problem.n, "rank").text, machine->problem.n - 1);
 }
 
 static int check_state(struct machine *machine)

@@ -171,15 +171,22 @@ static void find_hottest(struct picture *picture)
     }
 }
 
-/* Grey where nothing goes, then from yellow to red. */
+/* From yellow to red. @param heat  of the busiest link's time, above 0 to 1 */
+static const char *heat_colour(double heat, char text[32])
+{
+    snprintf(text, 32, "hsl(%.0f,85%%,%.0f%%)", 50 - 50 * heat, 55 - 13 * heat);
+    return text;
+}
+
+/* Grey where nothing goes. */
 static void link_style(const struct picture *picture, int link)
 {
     const double heat = picture->busiest > 0 ? busy(picture, link) / picture->busiest : 0;
+    char colour[32];
     if (heat <= 0)
         printf(" stroke=\"#b8bfc8\" stroke-width=\"1.4\"");
     else
-        printf(" stroke=\"hsl(%.0f,85%%,%.0f%%)\" stroke-width=\"%.1f\"", 50 - 50 * heat,
-               55 - 13 * heat, 1.6 + 2.2 * heat);
+        printf(" stroke=\"%s\" stroke-width=\"%.1f\"", heat_colour(heat, colour), 1.6 + 2.2 * heat);
 }
 
 /* "host n3", "(0,1)", "switch" */
@@ -359,6 +366,21 @@ static const char style[] = ".name{fill:#666;font-size:10px}\n"
                             ".switch rect{fill:#2f6db3}\n"
                             ".free rect{fill:#f4f6f8;stroke:#d5dae0}\n";
 
+/* Which colour is how busy. */
+static void draw_scale(void)
+{
+    enum { STEPS = 20 };
+    const double left = STRAG_SVG_MARGIN + 28, top = 74, step = 7;
+    char colour[32];
+    strag_svg_text(stdout, "note", STRAG_SVG_MARGIN, top + 10, "0 %%");
+    for (int s = 1; s <= STEPS; s++)
+        printf("<rect class=\"scale\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"12\" "
+               "fill=\"%s\"/>\n",
+               left + step * (s - 1), top, step, heat_colour((double)s / STEPS, colour));
+    strag_svg_text(stdout, "note", left + step * STEPS + 6, top + 10,
+                   "100 %% of the time of the busiest link; grey: not used");
+}
+
 static void draw_head(const struct picture *picture, const struct strag_algorithm *algorithm)
 {
     char machine[4096], title[4096 + 128];
@@ -372,6 +394,7 @@ static void draw_head(const struct picture *picture, const struct strag_algorith
         printf("<text class=\"note\" x=\"%g\" y=\"66\">Busiest (red): ", STRAG_SVG_MARGIN);
         link_title(picture, picture->hottest);
         puts("</text>");
+        draw_scale();
     }
 }
 

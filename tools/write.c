@@ -4,6 +4,8 @@
  */
 #include "write.h"
 
+#include "base/units.h"
+
 #define TITLE_MAX 4096
 
 const char *size_text(size_t bytes, char text[32])
@@ -36,19 +38,14 @@ static int ranks_per_host_of(const struct machine *machine)
     return machine->topology ? machine->topology->ranks_per_host : 1;
 }
 
-static const char *plural(int count)
-{
-    return count == 1 ? "" : "s";
-}
-
 void write_machine(const struct machine *machine)
 {
     char title[TITLE_MAX];
     int hosts = hosts_of(machine), ranks = ranks_per_host_of(machine);
-    printf("n = %d, %s, %d host%s, ", machine->problem.n,
-           machine_title(machine, title, sizeof title), hosts, plural(hosts));
+    printf("n = %d, %s, %s, ", machine->problem.n, machine_title(machine, title, sizeof title),
+           strag_units_count(hosts, "host").text);
     if (ranks)
-        printf("%d rank%s on each\n", ranks, plural(ranks));
+        printf("%s on each\n", strag_units_count(ranks, "rank").text);
     else
         puts("different numbers of ranks on them");
     for (int l = 0; l < machine->state.nstragglers; l++)

@@ -62,12 +62,6 @@ static void make_any(void *context, const struct strag_state_record *state,
     *price = 0;
 }
 
-static int world(void *context, int rank)
-{
-    (void)context;
-    return rank;
-}
-
 /* The rank that is late in a call; -1: none. */
 static int late_rank(const struct job *job, long call)
 {
@@ -133,7 +127,6 @@ static bool print_job(int n, enum kind kind, struct strag_selection *selection)
                                                 .dynamic = STRAG_DYNAMIC_AUTO,
                                                 .make = make,
                                                 .make_any = make_any,
-                                                .world = world,
                                                 .context = &selection->table};
     const struct strag_judge_table usual = {selection->table, selection};
     struct job job = {.n = n, .kind = kind, .judge = strag_judge_create(&options, &quiet, &usual)};

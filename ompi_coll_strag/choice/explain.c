@@ -199,7 +199,7 @@ void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_expl
     unsigned long long low = class ? 1ull << (class - 1) : 0;
     add_reason(&reason, decision, selection, bytes, choice);
     if (choice->algorithm && choice->blocks)
-        add(&cut, " in %d block%s", choice->blocks, choice->blocks == 1 ? "" : "s");
+        add(&cut, " in %s", strag_units_count(choice->blocks, "block").text);
     coll_strag_log(
         comm, "allreduce of %llu .. %llu bytes: %s%s (%s)", low, class ? low + (low - 1) : 0,
         choice->algorithm ? choice->algorithm->name : "previous component", cut.text, reason.text);

@@ -4,6 +4,7 @@
 #include "user/info_keys.h"
 #include "user/log.h"
 
+#include "base/units.h"
 #include "machine/state_text.h"
 
 #include <pthread.h>
@@ -89,8 +90,8 @@ static void warn_of_pinned(const struct coll_strag_table_inputs *inputs, const c
     coll_strag_log(inputs->comm, "%s: %s", algorithm->name, why);
     if (inputs->pinned != coll_strag_settings.pinned || is_elsewhere(inputs->comm, algorithm))
         return;
-    snprintf(what, sizeof what, "%s on %s (%d ranks)", algorithm->name, inputs->comm->c_name,
-             ompi_comm_size(inputs->comm));
+    snprintf(what, sizeof what, "%s on %s (%s)", algorithm->name, inputs->comm->c_name,
+             strag_units_count(ompi_comm_size(inputs->comm), "rank").text);
     coll_strag_warn(COLL_STRAG_WARN_PINNED, what, why);
 }
 

@@ -9,6 +9,7 @@
 #include "user/log.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "plan/plan_proof.h"
 
 #include <pthread.h>
@@ -101,7 +102,8 @@ static bool suits(ompi_communicator_t *comm, struct file *file,
         return false;
     const int n = strag_given_head(file->given)->n;
     if (n != ompi_comm_size(comm)) {
-        coll_strag_log(comm, "%s is not used: it is for %d ranks", file->name, n);
+        coll_strag_log(comm, "%s is not used: it is for %s", file->name,
+                       strag_units_count(n, "rank").text);
         return false;
     }
     const int status = file->ready
@@ -112,10 +114,11 @@ static bool suits(ompi_communicator_t *comm, struct file *file,
         return false;
     }
     file->ready = true;
-    coll_strag_log(comm, "%s: %s is proved%s, %lld operations of %d ranks", file->name,
-                   strag_given_head(file->given)->name,
-                   file->proved ? " by what is in FILE.proof" : "",
-                   (long long)strag_given_operations(file->given), n);
+    coll_strag_log(
+        comm, "%s: %s is proved%s, %s of %s", file->name, strag_given_head(file->given)->name,
+        file->proved ? " by what is in FILE.proof" : "",
+        strag_units_count((long long)strag_given_operations(file->given), "operation").text,
+        strag_units_count(n, "rank").text);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "user/texts.h"
 
 #include "base/text.h"
+#include "base/units.h"
 
 #include <stdlib.h>
 
@@ -31,7 +32,7 @@ static void put_call(FILE *out, const struct strag_roster_entry *entry)
         fputs("for which the communicator is set up", out);
         return;
     }
-    fprintf(out, "%llu bytes", (unsigned long long)entry->bytes);
+    fputs(strag_units_count((long long)entry->bytes, "byte").text, out);
     if (entry->what == 0)
         return;
     if (op == COLL_STRAG_OWN_OPERATOR)
@@ -45,13 +46,14 @@ static void put_call(FILE *out, const struct strag_roster_entry *entry)
     coll_strag_outcome_names(names);
     fprintf(out, ", algorithm %s", names[outcome]);
     if ((entry->what >> 16 & 0xffffffff) != 0)
-        fprintf(out, " in %u blocks", (unsigned)(entry->what >> 16 & 0xffffffff));
+        fprintf(out, " in %s", strag_units_count(entry->what >> 16 & 0xffffffff, "block").text);
 }
 
 static void put_title(FILE *out, ompi_communicator_t *comm, uint64_t number)
 {
-    fprintf(out, "Call %llu of MPI_Allreduce on %s (%d ranks)", (unsigned long long)number,
-            comm->c_name[0] ? comm->c_name : "a communicator", ompi_comm_size(comm));
+    fprintf(out, "Call %llu of MPI_Allreduce on %s (%s)", (unsigned long long)number,
+            comm->c_name[0] ? comm->c_name : "a communicator",
+            strag_units_count(ompi_comm_size(comm), "rank").text);
 }
 
 static void put_differing(FILE *out, ompi_communicator_t *comm,

@@ -4,6 +4,8 @@
 #include "compat/world.h"
 #include "texts.h"
 
+#include "base/units.h"
+
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -77,8 +79,9 @@ void coll_strag_log(ompi_communicator_t *comm, const char *format, ...)
     int stream =
         log_state.stream >= 0 ? log_state.stream : ompi_coll_base_framework.framework_output;
     if (comm)
-        opal_output_verbose(0, stream, "coll:strag: %s (cid %s, %d ranks): %s", comm->c_name,
-                            coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), text);
+        opal_output_verbose(0, stream, "coll:strag: %s (cid %s, %s): %s", comm->c_name,
+                            coll_strag_cid(comm, cid, sizeof cid),
+                            strag_units_count(ompi_comm_size(comm), "rank").text, text);
     else
         opal_output_verbose(0, stream, "coll:strag: %s", text);
 }

@@ -83,13 +83,6 @@ static const char *host_of(void *context, int rank)
     return coll_strag_host_of(watch->options.comm, rank);
 }
 
-/* As in struct strag_judge_options. */
-static int world_of(void *context, int rank)
-{
-    const struct coll_strag_watch *watch = context;
-    return (int)ompi_group_get_proc_name(watch->options.comm->c_local_group, rank).vpid;
-}
-
 /* If all ranks share one host's processors they come late by parts of a call, since they wait
  * for a processor, and who goes ahead takes it from them. The cost model knows nothing of that:
  * there it decides only if the user has configured what messages cost. */
@@ -126,7 +119,6 @@ static bool make_judge(struct coll_strag_watch *watch)
         .make = make_table,
         .make_any = make_any,
         .host = host_of,
-        .world = world_of,
         .context = watch,
     };
     watch->judge = strag_judge_create(&judge, &decision->state, &usual);

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "algorithms/table.h"
+#include "base/units.h"
 #include "model/numbers.h"
 #include "model/select.h"
 #include "plan/show.h"
@@ -52,8 +53,8 @@ int strag_allreduce_create(int n, const struct strag_topology *topology,
     if (n < 1)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d; must be at least 1", n);
     if (topology && topology->n != n)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d, but the topology has %d ranks", n,
-                          topology->n);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d, but the topology has %s", n,
+                          strag_units_count(topology->n, "rank").text);
     struct strag_allreduce *made = calloc(1, sizeof *made);
     if (!made)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory");

@@ -93,18 +93,33 @@ static int suffix_shift(char suffix)
     return found ? 10 * (int)((found - suffixes) % 4 + 1) : 0;
 }
 
+/* Take the unit off a size: K, KiB or B, and a space before it. @return log2 of the unit */
+static int take_unit(struct piece *size)
+{
+    const size_t whole_length = size->length;
+    const bool binary = whole_length > 2 && memcmp(size->text + whole_length - 2, "iB", 2) == 0;
+    size_t length = whole_length - (binary ? 2 : 0);
+    const int shift = length ? suffix_shift(size->text[length - 1]) : 0;
+    if (binary && !shift)
+        return 0;
+    if (shift || (length && size->text[length - 1] == 'B'))
+        length--;
+    if (length && length < whole_length && size->text[length - 1] == ' ')
+        length--;
+    size->length = length;
+    return shift;
+}
+
 static int read_size(struct piece piece, size_t *bytes, struct strag_error *err)
 {
     struct piece digits = piece;
-    int shift = piece.length ? suffix_shift(piece.text[piece.length - 1]) : 0;
-    if (shift)
-        digits.length--;
+    const int shift = take_unit(&digits);
     uint64_t value;
     enum number number = read_number(digits, &value);
     if (number == NUMBER_MALFORMED)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "'%.*s' is not a size; sizes are bytes like 32, or like 2K, 512M, 1G, 1T "
-                          "(times 1024, 1024^2, 1024^3, 1024^4)",
+                          "(times 1024, 1024^2, 1024^3, 1024^4) or 1MiB",
                           quoted(piece), piece.text);
     if (number == NUMBER_TOO_LARGE || value > (uint64_t)SIZE_MAX >> shift)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' is too large; the largest size is %zu",
@@ -168,33 +183,38 @@ int strag_parse_bytes_list(const char *text, size_t **bytes, int *count, struct 
     return STRAG_OK;
 }
 
-static int read_integer(struct piece piece, int low, int high, int *value, struct strag_error *err)
+static bool read_integer(struct piece piece, int low, int high, int *value)
 {
     uint64_t number;
     if (read_number(piece, &number) != NUMBER_GOOD || number < (uint64_t)low ||
         number > (uint64_t)high)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' is not an integer from %d to %d",
-                          quoted(piece), piece.text, low, high);
+        return false;
     *value = (int)number;
-    return STRAG_OK;
+    return true;
 }
 
 int strag_parse_integer(const char *text, int low, int high, int *value, struct strag_error *err)
 {
-    return read_integer(whole(text), low, high, value, err);
+    const struct piece piece = whole(text);
+    if (!read_integer(piece, low, high, value))
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' is not an integer from %d to %d",
+                          quoted(piece), text, low, high);
+    return STRAG_OK;
 }
 
 static int read_interval(const struct entry *entry, int low, int high,
                          struct strag_interval *interval, struct strag_error *err)
 {
-    int status = read_integer(entry->low, low, high, &interval->first, err);
-    if (status == STRAG_OK)
-        status = read_integer(entry->high, low, high, &interval->last, err);
-    if (status == STRAG_OK && interval->first > interval->last)
+    if (!read_integer(entry->low, low, high, &interval->first) ||
+        !read_integer(entry->high, low, high, &interval->last))
         return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "'%.*s' runs downwards; put the smaller number first, like 2..256",
+                          "'%.*s' is neither an integer from %d to %d nor a range like 2..8",
+                          quoted(entry->all), entry->all.text, low, high);
+    if (interval->first > interval->last)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "'%.*s' runs downwards; put the smaller number first, like 2..8",
                           quoted(entry->all), entry->all.text);
-    return status;
+    return STRAG_OK;
 }
 
 int strag_parse_intervals(const char *text, int low, int high, struct strag_interval **intervals,
@@ -218,7 +238,7 @@ int strag_parse_intervals(const char *text, int low, int high, struct strag_inte
     return STRAG_OK;
 }
 
-int strag_parse_real(const char *text, double low, double high, double *value,
+int strag_parse_real(const char *text, double low, double high, const char *unit, double *value,
                      struct strag_error *err)
 {
     /* strtod also accepts spaces, signs, hexadecimal, "inf" and "nan". */
@@ -229,8 +249,9 @@ int strag_parse_real(const char *text, double low, double high, double *value,
     double number = decimal ? strtod(text, &end) : 0;
     strag_c_locale_leave(before);
     if (!decimal || *end || !(number >= low && number <= high))
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' is not a number from %g to %g",
-                          quoted(whole(text)), text, low, high);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' is not a number%s%s from %g to %g",
+                          quoted(whole(text)), text, unit ? " of " : "", unit ? unit : "", low,
+                          high);
     *value = number;
     return STRAG_OK;
 }

@@ -2,7 +2,7 @@
 /*
  * Parsing sizes, numbers, and lists and ranges of them, as users type them.
  *
- * The functions accept the whole text or nothing: no spaces, no signs, no leftovers. On failure
+ * The functions accept the whole text or nothing: no signs, no leftovers. On failure
  * they return STRAG_ERR_ARGUMENT, leave the result untouched, and put into err which part of the
  * text is wrong and what would be accepted. The caller prepends what the text is (an option, a
  * parameter).
@@ -16,7 +16,8 @@
 
 /**
  * A size: a number of bytes, or one followed by K, M, G or T (or k, m, g, t), which stand for 1024,
- * 1024^2, 1024^3 and 1024^4. Examples: 0, 32, 2K, 512M.
+ * 1024^2, 1024^3 and 1024^4; or as strag_units_bytes writes whole ones. Examples: 0, 32, 2K, 512M,
+ * 8 B, 1MiB.
  *
  * @param[out] bytes  the size; a text beyond SIZE_MAX is refused
  * @return STRAG_OK or STRAG_ERR_ARGUMENT
@@ -52,8 +53,12 @@ struct strag_interval {
 int strag_parse_intervals(const char *text, int low, int high, struct strag_interval **intervals,
                           int *count, struct strag_error *err);
 
-/** A decimal number like 1, 0.5 or 1e3, low <= value <= high, with 0 <= low. */
-int strag_parse_real(const char *text, double low, double high, double *value,
+/**
+ * A decimal number like 1, 0.5 or 1e3, low <= value <= high, with 0 <= low.
+ *
+ * @param unit  what is counted, for the refusal: "Gbit/s"; NULL: nothing
+ */
+int strag_parse_real(const char *text, double low, double high, const char *unit, double *value,
                      struct strag_error *err);
 
 /**

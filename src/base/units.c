@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/units.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* From here on three digits are rounded to a fourth. */
 static const double next_unit = 999.5;
@@ -41,5 +43,17 @@ struct strag_units strag_units_share(double share)
     struct strag_units units;
     snprintf(units.text, sizeof units.text, share > 0 && share < 0.0095 ? "%.1g %%" : "%.0f %%",
              100 * share);
+    return units;
+}
+
+struct strag_units strag_units_count(long long count, const char *noun)
+{
+    const char *end = noun + strlen(noun);
+    const bool hisses = end[-1] == 's' || end[-1] == 'x' || strcmp(end - 2, "ch") == 0;
+    struct strag_units units;
+    snprintf(units.text, sizeof units.text, "%lld %s%s", count, noun,
+             count == 1 ? ""
+             : hisses   ? "es"
+                        : "s");
     return units;
 }

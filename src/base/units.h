@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times and sizes as people write them: three digits and a unit. */
+/* Times, sizes and counts as people write them: a number, and its unit or noun. */
 #ifndef STRAG_UNITS_H
 #define STRAG_UNITS_H
 
-#include <stdint.h>
-
 struct strag_units {
-    char text[24];
+    char text[48];
 };
 
 /** "84.2 ms", "0.8 us", "6.25 ms", "1234 s". @param seconds  0 or more */
@@ -17,5 +15,8 @@ struct strag_units strag_units_bytes(double bytes);
 
 /** "0.7 %", "96 %". @param share  of 1 */
 struct strag_units strag_units_share(double share);
+
+/** "1 rank", "3 ranks", "2 switches". @param noun  one whose plural ends in s or es, "rank" */
+struct strag_units strag_units_count(long long count, const char *noun);
 
 #endif

@@ -97,7 +97,7 @@ int strag_yaml_word(struct strag_yaml *yaml, const yaml_node_t *node, const char
 int strag_yaml_real(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     const char *value = strag_yaml_scalar(node);
-    if (value && strag_parse_real(value, 0, REAL_MAX, target, NULL) == STRAG_OK)
+    if (value && strag_parse_real(value, 0, REAL_MAX, NULL, target, NULL) == STRAG_OK)
         return STRAG_OK;
     return strag_yaml_fail_value(yaml, node, "a number");
 }

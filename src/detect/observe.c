@@ -15,7 +15,6 @@
 
 enum {
     NONE = -1,
-    ANY = -2,                        /* whichever rank */
     RECENT = 4 * STRAG_WINDOW_CALLS, /* calls that name a straggler, */
     LATEST = RECENT / 2,             /* ... and those that show that it is late no more */
     REMEMBERED = 512,                /* calls whose last rank and delay are kept for the report */
@@ -37,7 +36,7 @@ struct strag_observer {
     struct strag_often often;              /* who was last in these */
     struct strag_last history[REMEMBERED]; /* call c of these is at c % REMEMBERED */
     int switches;
-    double saved, waited, spent; /* seconds */
+    double saved, waited; /* seconds */
 };
 
 struct strag_observer *strag_observer_create(void)
@@ -81,7 +80,6 @@ static void take_over(struct strag_observer *observer, const struct strag_call_s
         if (!last.close)
             continue;
         observer->history[observer->calls++ % REMEMBERED] = last;
-        observer->spent += (double)last.seconds;
         if (last.rank == NONE)
             continue;
         observer->waited += (double)last.delay;
@@ -126,13 +124,12 @@ static struct count count_points(const struct strag_last *calls, int ncalls, boo
     return count;
 }
 
-/* A rank's delays in a list of calls, or ANY rank's, ascending. @return how many */
+/* A rank's delays in a list of calls, ascending. @return how many */
 static int sort_delays(const struct strag_last *calls, int ncalls, int rank, float *sorted)
 {
     int count = 0;
     for (int i = 0; i < ncalls; i++) {
-        const bool is = rank == ANY ? calls[i].rank != NONE : calls[i].rank == rank;
-        if (is && calls[i].close)
+        if (calls[i].rank == rank && calls[i].close)
             sorted[count++] = calls[i].delay;
     }
     qsort(sorted, (size_t)count, sizeof *sorted, strag_compare_float);
@@ -241,52 +238,22 @@ void strag_observer_saved(struct strag_observer *observer, double seconds)
     observer->saved += seconds;
 }
 
-/* The delay that this many percent of `count` are not longer than. */
-static double percentile(const float *sorted, int count, int percent)
-{
-    const int at = (count * percent + 99) / 100 - 1;
-    return (double)sorted[at > 0 ? at : 0];
-}
-
-/* Of the calls that are remembered. @param[out] sorted  [REMEMBERED] @return how many delays */
-static int sort_remembered(const struct strag_observer *observer, int rank, float *sorted)
-{
-    const int known = observer->calls < REMEMBERED ? (int)observer->calls : REMEMBERED;
-    return sort_delays(observer->history, known, rank, sorted);
-}
-
 struct strag_observed strag_observer_report(const struct strag_observer *observer)
 {
+    const int known = observer->calls < REMEMBERED ? (int)observer->calls : REMEMBERED;
     struct strag_observed report = {
         .calls = observer->calls,
-        .rank = strag_often_next(&observer->often, NONE),
+        .rank = strag_often_most(&observer->often),
         .switches = observer->switches,
         .saved = observer->saved,
         .waited = observer->waited,
-        .spent = observer->spent,
     };
     float sorted[REMEMBERED] = {0};
     if (report.rank == NONE)
         return report;
-    for (int i = 0, rank = report.rank; i < STRAG_OFTEN && rank != NONE; i++) {
-        report.often[i].rank = rank;
-        report.often[i].share =
-            (double)strag_often_times(&observer->often, rank) / (double)observer->calls;
-        rank = strag_often_next(&observer->often, rank);
-    }
-    report.share = report.often[0].share;
-    int count = sort_remembered(observer, report.rank, sorted);
-    if (count > 0) {
-        report.median = percentile(sorted, count, 50);
-        report.percentile95 = percentile(sorted, count, 95);
-    }
-    count = sort_remembered(observer, ANY, sorted);
-    if (count > 0) {
-        report.any_quarter = percentile(sorted, count, 25);
-        report.any_median = percentile(sorted, count, 50);
-        report.any_three_quarters = percentile(sorted, count, 75);
-        report.any_percentile95 = percentile(sorted, count, 95);
-        report.any_longest = (double)sorted[count - 1];
-    }
+    report.share =
+        (double)strag_often_times(&observer->often, report.rank) / (double)observer->calls;
+    const int count = sort_delays(observer->history, known, report.rank, sorted);
+    report.median = count > 0 ? (double)sorted[(count - 1) / 2] : 0;
     return report;
 }

@@ -59,26 +59,15 @@ struct strag_last strag_observer_call(const struct strag_observer *observer, int
 /** Add the modelled seconds by which a call is shorter (or longer: below 0) due to the verdict. */
 void strag_observer_saved(struct strag_observer *observer, double seconds);
 
-enum { STRAG_OFTEN = 4 };
-
-/* For the user: the rank that slows the job down, and who else does. */
+/* For the user: the rank that slows the job down. */
 struct strag_observed {
-    uint64_t calls;              /* sampled closely */
-    int rank;                    /* that was last most often; -1: none */
-    double share;                /* of the calls, in which it was last */
-    double median, percentile95; /* of its delay in its last calls of these, seconds */
-    int switches;                /* how often the verdict named another rank, or none */
-    double saved;                /* seconds, as modelled */
-
-    struct { /* the ranks that were last most often, in what share of the calls; 0: no more */
-        int rank;
-        double share;
-    } often[STRAG_OFTEN];
-    double any_median, any_percentile95; /* of all ranks' delays in the last calls, and ... */
-    double any_quarter, any_three_quarters, any_longest; /* ... a quarter is below, three are */
-    double
-        waited;   /* seconds in all calls from the last but one arrival to the last one, measured */
-    double spent; /* ... and from there to the end of these calls */
+    uint64_t calls; /* sampled closely */
+    int rank;       /* that was last most often; -1: none */
+    double share;   /* of the calls, in which it was last */
+    double median;  /* of its delay in its last calls of these, seconds */
+    int switches;   /* how often the verdict named another rank, or none */
+    double saved;   /* seconds, as modelled */
+    double waited;  /* seconds in all calls from the last but one arrival to the last one */
 };
 
 /** Sorts some hundred delays. */

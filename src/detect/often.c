@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "detect/often.h"
 
-#include <stdbool.h>
-
 static uint64_t surely(const struct strag_often_counter *counter)
 {
     return counter->times - counter->wrongly;
@@ -34,21 +32,14 @@ uint64_t strag_often_times(const struct strag_often *often, int rank)
     return 0;
 }
 
-/* Does a counter come after a rank that was last `times`? */
-static bool is_after(const struct strag_often_counter *counter, int rank, uint64_t times)
+int strag_often_most(const struct strag_often *often)
 {
-    return surely(counter) < times || (surely(counter) == times && counter->rank > rank);
-}
-
-int strag_often_next(const struct strag_often *often, int before)
-{
-    const uint64_t times = before < 0 ? UINT64_MAX : strag_often_times(often, before);
-    const struct strag_often_counter *next = 0;
-    for (int c = 0; c < STRAG_OFTEN_COUNTERS; c++) {
+    const struct strag_often_counter *most = &often->counter[0];
+    for (int c = 1; c < STRAG_OFTEN_COUNTERS; c++) {
         const struct strag_often_counter *counter = &often->counter[c];
-        if (counter->times > 0 && surely(counter) > 0 && is_after(counter, before, times) &&
-            (!next || is_after(next, counter->rank, surely(counter))))
-            next = counter;
+        if (surely(counter) > surely(most) ||
+            (surely(counter) == surely(most) && counter->rank < most->rank))
+            most = counter;
     }
-    return next ? next->rank : -1;
+    return surely(most) > 0 ? most->rank : -1;
 }

@@ -26,8 +26,7 @@ void strag_often_add(struct strag_often *often, int rank);
 /** How often a rank was last, without what may be another's. */
 uint64_t strag_often_times(const struct strag_often *often, int rank);
 
-/** The rank that was last most often, of those after `before` in that order; the lower of equals
- * first. @param before  -1: the first one @return -1: there is no more */
-int strag_often_next(const struct strag_often *often, int before);
+/** The rank that was last most often, the lowest of equals. @return -1: there is none */
+int strag_often_most(const struct strag_often *often);
 
 #endif

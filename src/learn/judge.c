@@ -660,13 +660,8 @@ const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *
 
 const struct strag_watch_summary *strag_judge_summary(struct strag_judge *judge)
 {
-    struct strag_watch_summary *summary = &judge->summary;
-    summary->seconds = judge->budget.calls;
-    summary->observed = strag_observer_report(judge->observer);
-    summary->world = summary->observed.rank < 0
-                         ? -1
-                         : judge->options.world(judge->options.context, summary->observed.rank);
-    return summary;
+    judge->summary.observed = strag_observer_report(judge->observer);
+    return &judge->summary;
 }
 
 const struct strag_sourced_model *strag_judge_model(const struct strag_judge *judge)

@@ -59,7 +59,6 @@ struct strag_judge_options {
                  const struct strag_sourced_model *model, struct strag_judge_table *made);
 
     const char *(*host)(void *context, int rank); /* its host's name */
-    int (*world)(void *context, int rank);        /* its rank in the job */
     void *context;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine/job.h"
 
+#include "base/units.h"
 #include "machine/layout_internal.h"
 
 #include <stdio.h>
@@ -223,8 +224,9 @@ static int place_on_grid(const struct strag_job *job, const struct hosts *hosts,
         return place(grid, job, hosts->of_rank, NULL, topology, why);
     if (hosts->count < grid->nhosts && job->part)
         return STRAG_OK;
-    return strag_fail(why, STRAG_ERR_ARGUMENT, "it has %d positions, and the job has %d hosts",
-                      grid->nhosts, hosts->count);
+    return strag_fail(why, STRAG_ERR_ARGUMENT, "it has %s, and the job has %s",
+                      strag_units_count(grid->nhosts, "position").text,
+                      strag_units_count(hosts->count, "host").text);
 }
 
 static int place_by_addresses(const struct strag_job *job, const struct hosts *hosts,

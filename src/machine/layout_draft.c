@@ -36,7 +36,7 @@ int strag_source_gbit(const struct strag_source *source, int line, const char *t
                       double *bytes_per_second)
 {
     double gbit;
-    if (strag_parse_real(text, 1e-6, 1e9, &gbit, NULL) != STRAG_OK)
+    if (strag_parse_real(text, 1e-6, 1e9, NULL, &gbit, NULL) != STRAG_OK)
         return strag_source_fail(source, line, "'%s' is not a bandwidth; Gbit/s from 1e-6 to 1e9",
                                  strag_quoted(text).text);
     *bytes_per_second = gbit * 1e9 / 8;

@@ -5,6 +5,7 @@
  */
 #include "machine/layout.h"
 
+#include "base/units.h"
 #include "machine/layout_internal.h"
 
 #include <stdlib.h>
@@ -290,8 +291,8 @@ static int count_ranks(const struct strag_layout *layout, const struct choice *c
                           (long long)room, INT32_MAX);
     if (*n > room)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "%d ranks do not fit: %d hosts have room for %lld", *n, choice->count,
-                          (long long)room);
+                          "%d ranks do not fit: there is room for %lld on %s", *n, (long long)room,
+                          strag_units_count(choice->count, "host").text);
     *n = *n ? *n : (int)room;
     return STRAG_OK;
 }

@@ -40,7 +40,8 @@ static int parse_straggler(const char *text, struct strag_straggler *straggler,
     snprintf(rank, sizeof rank, "%.*s", (int)length, text);
     int status = strag_parse_integer(rank, 0, RANK_MAX, &straggler->rank, err);
     if (status == STRAG_OK && text[length])
-        status = strag_parse_real(text + length + 1, 0, 1e12, &straggler->delay, err);
+        status =
+            strag_parse_real(text + length + 1, 0, 1e12, "microseconds", &straggler->delay, err);
     straggler->delay *= 1e-6;
     return status;
 }
@@ -78,7 +79,7 @@ int strag_state_next_slow(const char **rest, double most, const char *form,
                           text, form);
     snprintf(item->who, sizeof item->who, "%.*s", colon, text);
     snprintf(factor, sizeof factor, "%.*s", length - colon - 1, text + colon + 1);
-    return strag_parse_real(factor, 1, most, &item->factor, err);
+    return strag_parse_real(factor, 1, most, NULL, &item->factor, err);
 }
 
 /* @return -1: none of the ranks */

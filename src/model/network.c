@@ -11,6 +11,8 @@
  */
 #include "model/network.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,8 +275,8 @@ static int slow_hosts(struct strag_links *links, const struct strag_state *state
     bool good = true;
     for (int i = 0; i < state->nslow; i++) {
         if (state->slow[i].rank < 0 || state->slow[i].rank >= n)
-            return strag_fail(err, STRAG_ERR_ARGUMENT, "slow rank %d; with %d ranks it is 0 to %d",
-                              state->slow[i].rank, n, n - 1);
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "slow rank %d; with %s it is 0 to %d",
+                              state->slow[i].rank, strag_units_count(n, "rank").text, n - 1);
         if (!(state->slow[i].factor >= 1) || isinf(state->slow[i].factor))
             return strag_fail(err, STRAG_ERR_ARGUMENT,
                               "rank %d is slower by a factor of %g; must be at least 1",

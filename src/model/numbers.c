@@ -2,6 +2,7 @@
 #include "model/numbers.h"
 
 #include "base/parse.h"
+#include "base/units.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ int strag_model_number_parse(int id, const char *text, double *value, struct str
 {
     const struct strag_model_number *number = &strag_model_numbers[id];
     double read;
-    int status = strag_parse_real(text, number->least, STRAG_MODEL_NUMBER_MOST, &read, err);
+    int status =
+        strag_parse_real(text, number->least, STRAG_MODEL_NUMBER_MOST, number->unit, &read, err);
     if (status == STRAG_OK)
         *value = read * number->scale;
     return status;
@@ -112,7 +114,7 @@ static void add_origin(struct line *line, const struct strag_sourced_model *sour
     if (origin == STRAG_FROM_FILE && file)
         add(line, " %s, line %d", file, sourced->line);
     if (origin == STRAG_FROM_MEASURED && sourced->measured_error >= 0)
-        add(line, " to %.2g %%", 100 * sourced->measured_error);
+        add(line, ", off by %s", strag_units_share(sourced->measured_error).text);
     add(line, ")");
 }
 

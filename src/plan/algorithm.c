@@ -4,6 +4,8 @@
  */
 #include "plan/algorithm.h"
 
+#include "base/units.h"
+
 #include <stdlib.h>
 
 /* Checks of a problem that hold for every algorithm. */
@@ -12,20 +14,20 @@ static int check_problem(const struct strag_problem *problem, struct strag_error
     const struct strag_state *state = problem->state;
     int n = problem->n;
     if (n < 1)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks; must be at least 1", n);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d; must be at least 1", n);
     if (problem->ports < 0)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d ports; at least 1, or 0 for any number",
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "ports = %d; at least 1, or 0 for any number",
                           problem->ports);
     if (problem->topology && problem->topology->n != n)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks on a topology of %d", n,
-                          problem->topology->n);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d on a topology of %s", n,
+                          strag_units_count(problem->topology->n, "rank").text);
     if (problem->root < 0 || problem->root >= n)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "root %d; with %d ranks it is 0 to %d",
-                          problem->root, n, n - 1);
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "root %d; with %s it is 0 to %d", problem->root,
+                          strag_units_count(n, "rank").text, n - 1);
     for (int i = 0; state && i < state->nstragglers; i++) {
         if (state->straggler[i].rank < 0 || state->straggler[i].rank >= n)
-            return strag_fail(err, STRAG_ERR_ARGUMENT, "straggler %d; with %d ranks it is 0 to %d",
-                              state->straggler[i].rank, n, n - 1);
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "straggler %d; with %s it is 0 to %d",
+                              state->straggler[i].rank, strag_units_count(n, "rank").text, n - 1);
     }
     return STRAG_OK;
 }
@@ -36,9 +38,10 @@ static int check_blocks(const struct strag_instance *instance, struct strag_erro
 {
     int given = instance->problem.blocks, blocks = instance->claim.blocks;
     if (given && given != blocks)
-        return strag_fail(
-            err, STRAG_ERR_UNSUPPORTED, "%s cuts the vector of %d ranks into %d block%s, not %d",
-            instance->algorithm->name, instance->problem.n, blocks, blocks == 1 ? "" : "s", given);
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s cuts the vector of %s into %s, not %d",
+                          instance->algorithm->name,
+                          strag_units_count(instance->problem.n, "rank").text,
+                          strag_units_count(blocks, "block").text, given);
     return STRAG_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "plan/given_parts.h"
 
 #include "base/text.h"
+#include "base/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,8 +95,8 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     const struct strag_given_head *head = &given_of(problem)->head;
     if (problem->n != head->n)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "the plan is for %d ranks, not for %d",
-                          head->n, problem->n);
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "the plan is for %s, not for %d",
+                          strag_units_count(head->n, "rank").text, problem->n);
     return STRAG_OK;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/c_locale.h"
 #include "base/svg.h"
+#include "base/units.h"
 #include "plan/show_rounds.h"
 
 #include <stdlib.h>
@@ -361,9 +362,9 @@ static void draw(const struct picture *picture)
     char rank[24] = "", title[160];
     if (picture->count == 1 && any->n > 1)
         snprintf(rank, sizeof rank, ", rank %d", any->rank);
-    snprintf(title, sizeof title, "%s, n = %d%s: %d round%s, %d block%s", any->algorithm, any->n,
-             rank, any->rounds, any->rounds == 1 ? "" : "s", any->bounds.blocks,
-             any->bounds.blocks == 1 ? "" : "s");
+    snprintf(title, sizeof title, "%s, n = %d%s: %s, %s", any->algorithm, any->n, rank,
+             strag_units_count(any->rounds, "round").text,
+             strag_units_count(any->bounds.blocks, "block").text);
     strag_svg_begin(picture->out, width < WIDTH_MIN ? WIDTH_MIN : width, bottom + FOOTER,
                     picture->font, style, title);
     draw_stages(picture);

@@ -7,6 +7,8 @@
  */
 #include "plan/verify_plan.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,11 +307,11 @@ int strag_check_claim(struct strag_plan *const *plans, int ranks, struct strag_m
 {
     const char *name = plans[0]->algorithm;
     if (measure->rounds != claim->rounds)
-        return strag_fail(err, STRAG_ERR_FALSE, "%s n=%d: %d rounds; it claims %d", name,
-                          measure->n, measure->rounds, claim->rounds);
+        return strag_fail(err, STRAG_ERR_FALSE, "%s n=%d: %s; it claims %d", name, measure->n,
+                          strag_units_count(measure->rounds, "round").text, claim->rounds);
     if (measure->blocks != claim->blocks)
-        return strag_fail(err, STRAG_ERR_FALSE, "%s n=%d: %d blocks; it claims %d", name,
-                          measure->n, measure->blocks, claim->blocks);
+        return strag_fail(err, STRAG_ERR_FALSE, "%s n=%d: %s; it claims %d", name, measure->n,
+                          strag_units_count(measure->blocks, "block").text, claim->blocks);
     if (claim->chain > 0 && measure->chain > claim->chain)
         return strag_fail(err, STRAG_ERR_FALSE,
                           "%s n=%d: %d messages need one another in a row; it claims %d", name,

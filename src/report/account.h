@@ -9,6 +9,8 @@
 
 #include "detect/roster.h"
 #include "learn/summary.h"
+#include "machine/job.h"
+#include "model/numbers.h"
 #include "report/ledger.h"
 #include "report/loss.h"
 
@@ -41,7 +43,7 @@ struct strag_account {
     int needed;                                /* calls that it takes to find a straggler */
     const struct strag_watch_summary *summary; /* NULL: calls were not watched */
     const struct strag_sourced_model *model;   /* NULL: not known */
-    const char *model_file;
+    const char *model_file;                    /* may be NULL if no number is from it */
 };
 
 /** A few lines, each with the communicator's name in front. */

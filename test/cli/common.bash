@@ -12,6 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 checks=0
+refusals=0 # wrong inputs
 
 fail() {
     echo "FAIL: $*" >&2
@@ -42,6 +43,7 @@ succeeds() {
 refuses() {
     local message=$1
     shift
+    refusals=$((refusals + 1))
     gives 2 "$@"
     equal "stderr of strag $*" "$(cat "$work/err")" "$message"
     equal "stdout of strag $*" "$(cat "$work/out")" ""

@@ -57,6 +57,9 @@ machine() {
         fail "topology $*: not XML"
     equal "lines of $*" "$(grep -c '^<path class="link"' "$work/out")" "$lines"
     equal "busiest of $*" "$(sed -n 's/.*Busiest (red): \(.*\)<.text>/\1/p' "$work/out")" "$busiest"
+    # a scale from the palest to the busiest link's colour
+    equal "end of the scale of $*" "$(sed -n 's/.*class="scale".*fill="\(.*\)".*/\1/p' "$work/out" | tail -n 1)" \
+        "$(sed -n 's/^<path class="link".* stroke="\(hsl(0,[^"]*\)".*/\1/p' "$work/out" | head -n 1)"
 }
 machine 16 '' -n 8
 machine 16 'host of rank 0 to network: 1.75 of the vector, 100 Gbit/s' ring -n 8

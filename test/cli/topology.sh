@@ -247,18 +247,18 @@ refuses "strag topology: --hwloc: $work/none: No such file or directory" \
 
 refuses 'strag plan: --torus 8x8 has 64 hosts, -n 60 does not fit; say -n 64 or leave it out, or give'\
 ' --ranks-per-node or --hosts' plan ring --torus 8x8 -n 60
-refuses 'strag plan: --torus 8x8 has 64 hosts and 128 ranks on them, -n 64 does not fit; say -n 128 or'\
+refuses 'strag plan: --torus 8x8 has 64 hosts with 128 ranks, -n 64 does not fit; say -n 128 or'\
 ' leave it out' plan ring --torus 8x8 --ranks-per-node 2 -n 64
-refuses 'strag cost: --tree 2,3 has 2 hosts and 5 ranks on them, -n 4 does not fit; say -n 5 or leave'\
+refuses 'strag cost: --tree 2,3 has 2 hosts with 5 ranks, -n 4 does not fit; say -n 5 or leave'\
 ' it out' cost ring --tree 2,3 -n 4 --bytes 32
 refuses 'strag verify: --torus 2x2 has 4 hosts, -n 5 does not fit; say -n 4 or leave it out, or give'\
 ' --ranks-per-node or --hosts' verify ring --torus 2x2 -n 5
 refuses 'strag topology: --tree 2,3 says itself how many ranks its hosts have; leave --ranks-per-node 2'\
 ' out' topology --tree 2,3 --ranks-per-node 2
-refuses 'strag topology: 65 ranks do not fit: 64 hosts have room for 64' \
+refuses 'strag topology: 65 ranks do not fit: there is room for 64 on 64 hosts' \
     topology --layout "$examples/fat-tree.conf" -n 65
-refuses "strag topology: --hwloc is one host; -n says how many of its $cores cores have a rank, not\
- --ranks-per-node" topology --hwloc --ranks-per-node 1
+refuses "strag topology: --hwloc is one host; -n, not --ranks-per-node, says how many of its cores have a\
+ rank: up to $cores" topology --hwloc --ranks-per-node 1
 refuses "strag plan: --hosts are those of a topology; give it too, one of $kinds" \
     plan ring -n 4 --hosts 'n[1-4]'
 refuses 'strag topology: --layout: names tell the groups of hosts; say which: --hosts LIST' \
@@ -281,7 +281,7 @@ refuses 'strag cost: --straggler: rank 8 does not exist; with 8 ranks it must be
     cost ring -n 8 --bytes 32 --straggler 8
 refuses "strag cost: --straggler: '-1' is not an integer from 0 to 16777215" \
     cost ring -n 8 --bytes 32 --straggler -1
-refuses "strag cost: --delay: '-5' is not a number from 0 to 1e+12" \
+refuses "strag cost: --delay: '-5' is not a number of microseconds from 0 to 1e+12" \
     cost ring -n 8 --bytes 32 --straggler 1 --delay -5
 for value in 3 3,5 ''; do
     refuses "strag cost: --slow: '${value%,*}' is not R:FACTOR, like 3:2 or 3:1.5,5:4" \

@@ -11,7 +11,7 @@ broadcast-after optcc weighted '
 names=${names//$'\n'/ }
 there_are=${names// /, }
 there_are="there are: ${there_are%, }"
-commands='list, plan, show, verify, cost, explain, topology, params, --help, --version'
+commands='list, plan, show, verify, cost, explain, topology, params, help, --help, --version'
 topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved, --hwloc, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'
 model='--model, --alpha, --local-alpha, --overhead, --bandwidth, --injection-bandwidth, --local-bandwidth,'
@@ -22,7 +22,7 @@ plan_usage+=' [--rank R] [--yes] [--format text|json|svg] [--compact]'
 verify_takes="-n, --blocks, --root, --plan, --proof, --format, $topology, $state, --help"
 cost_takes="-n, --bytes, --blocks, --plan, --mode, --quick, --format, $topology, $state, $model, --help"
 explain_takes="-n, --bytes, --blocks, --minimum, --rules, --exhaustive, --format, $topology, $state, $model, --help"
-sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4)'
+sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4) or 1MiB'
 integer='is not an integer from'
 
 # Commands.
@@ -30,8 +30,15 @@ refuses "strag: no command is given; accepted: $commands"
 refuses "strag: unknown command 'simulate'; accepted: $commands" simulate -n 8 --bytes 32
 refuses "strag: unknown command 'verfiy' (nearest: verify); accepted: $commands" verfiy ring -n 8
 refuses "strag: unknown command ''; accepted: $commands" ''
+refuses "strag: unknown command 'ring'; accepted: $commands" ring -n 8
+refuses "strag: unknown command 'hlep' (nearest: help); accepted: $commands" hlep
 refuses "strag: unknown option '--verbose'; accepted: $commands" --verbose
+refuses "strag: unknown option '--verson' (nearest: --version); accepted: $commands" --verson
+refuses "strag: unknown option '-V'; accepted: $commands" -V
 refuses "strag: unexpected argument 'x'; accepted: $commands" --version x
+refuses "strag: unknown command 'verfiy' (nearest: verify); accepted: $commands" help verfiy
+refuses "strag: unknown command 'ring'; accepted: $commands" -h ring
+refuses "strag: unexpected argument 'ring'; accepted: $commands" help plan ring
 
 # Operands.
 refuses "strag list: unexpected 'ring'; usage: strag list [--format text|wide|json]" list ring
@@ -42,7 +49,11 @@ refuses "strag verify: unknown algorithm 'rign' (nearest: ring); $there_are, all
 refuses "strag verify: unknown algorithm '' (nearest: ring); $there_are, all" verify ring, -n 8
 refuses "strag verify: no ALGORITHM is given; $there_are, all; or give --plan FILE" verify -n 8
 refuses "strag cost: unknown algorithm 'rign' (nearest: ring); $there_are, all" cost rign -n 8 --bytes 32
-refuses "strag plan: one ALGORITHM is accepted, not 'ring' and 'circulant'" plan ring circulant -n 8
+refuses "strag plan: one ALGORITHM is accepted, not 'ring' and 'circulant'; usage: $plan_usage" plan ring circulant -n 8
+refuses "strag plan: one ALGORITHM is accepted, not 'ring' and '8'; usage: $plan_usage" plan ring 8
+refuses "strag plan: one ALGORITHM is accepted, not 'ring' and '--rank'; usage: $plan_usage" plan ring -n 8 -- --rank 1
+refuses "strag plan: unknown algorithm 'Ring' (nearest: ring); $there_are" plan Ring -n 8
+refuses "strag cost: unknown algorithm '32' (nearest: ring); $there_are, all" cost -n 8 32
 
 # Plans from files.
 "$STRAG" plan ring -n 3 --format json > "$work/ring.json"
@@ -84,7 +95,16 @@ refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM[,ALGORITHM
  [TOPOLOGY] [STATE] [MODEL] --bytes LIST [--blocks M] [--plan FILE] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]" cost -n 8
 refuses "strag explain: -n is missing; usage: $explain_usage" explain --bytes 32
 
+refuses "strag list: --format needs a value: --format text|wide|json" list --format
+refuses "strag show: --plan needs a value: --plan FILE" show --plan
+refuses "strag params: unexpected 'ring'; usage: strag params [--format text|json|man]" params ring
+refuses "strag params: --format: 'html' is not one of text|json|man" params --format html
+refuses "strag list: unknown option '-n'; accepted: --format, --help" list -n 8
+refuses "strag plan: unknown option '-r'; accepted: $plan_takes" plan ring -n 8 -r 1
+refuses "strag plan: unknown option '--np=8'; accepted: $plan_takes" plan ring --np=8
+
 # Contradictions.
+refuses "strag plan: -n is given twice, as '8' and as '9'; give it once" plan ring -n 8 -np 9
 refuses "strag plan: -n is given twice, as '8' and as '9'; give it once" plan ring -n 8 -n 9
 refuses "strag plan: --rank is given twice, as '1' and as '2'; give it once" \
     plan --rank 1 ring --rank=2 -n 8
@@ -105,7 +125,7 @@ refuses 'strag topology: --format svg draws at most 1024 hosts' topology -n 1025
 # Options without a value.
 refuses "strag plan: --yes takes no value, not '1'" plan ring -n 8 --yes=1
 refuses "strag plan: unknown option '--yesno' (nearest: --yes); accepted: $plan_takes" plan ring -n 8 --yesno
-refuses "strag plan: one ALGORITHM is accepted, not 'ring' and '1'" plan ring -n 8 --yes 1
+refuses "strag plan: one ALGORITHM is accepted, not 'ring' and '1'; usage: $plan_usage" plan ring -n 8 --yes 1
 refuses "strag cost: --quick is for --mode rounds; --mode clocks looks at every message" \
     cost -n 8 --bytes 32 --quick --mode clocks
 
@@ -115,17 +135,49 @@ for value in 0 -1 +8 8.0 8x ' 8' 0x8 '' 16777217 99999999999999999999999 1844674
 done
 refuses "strag plan: -n: '2..8' $integer 1 to 16777216" plan ring -n 2..8
 refuses "strag plan: --rank: '-1' $integer 0 to 7" plan ring -n 8 --rank -1
+refuses "strag plan: --rank: 'all' $integer 0 to 7" plan ring -n 8 --rank all
+refuses "strag plan: --rank: '' $integer 0 to 7" plan ring -n 8 --rank=
+refuses "strag plan: --root: 'x' $integer 0 to 16777215" plan direct -n 8 --root x
+refuses 'strag plan: direct: root 5; it is 0, or with one block 0 or 1' plan direct -n 8 --root 5
+refuses 'strag plan: root 1; with 1 rank it is 0 to 0' plan direct -n 1 --root 1
+refuses 'strag plan: circulant cuts the vector of 1 rank into 1 block, not 2' plan circulant -n 1 --blocks 2
+refuses "strag plan: --ports: 'two' $integer 1 to 65536" plan ring -n 8 --ports two
+refuses "strag plan: --straggler: 'x' $integer 0 to 16777215" plan ring -n 8 --straggler x
+refuses 'strag plan: --straggler: rank 1 does not exist; with 1 rank it must be 0 to 0' plan ring -n 1 --straggler 1
+refuses "strag plan: --delay: '5ms' is not a number of microseconds from 0 to 1e+12" \
+    plan ring -n 8 --straggler 1 --delay 5ms
+refuses "strag plan: --slow: '3x2' is not R:FACTOR, like 3:2 or 3:1.5,5:4" plan ring -n 8 --slow 3x2
 refuses "strag plan: --blocks: '0' $integer 1 to 2147483646" plan ring -n 8 --blocks 0
-refuses "strag verify: -n: '' $integer 1 to 16777216" verify ring -n 2,,8
-refuses "strag verify: -n: '' $integer 1 to 16777216" verify ring -n 2..8,
-refuses "strag verify: -n: '' $integer 1 to 16777216" verify ring -n 2..
-refuses "strag verify: -n: '.8' $integer 1 to 16777216" verify ring -n 2...8
-refuses "strag verify: -n: '4..8' $integer 1 to 16777216" verify ring -n 2..4..8
-refuses "strag verify: -n: '8..2' runs downwards; put the smaller number first, like 2..256" \
+for value in '' 2.. 2...8 2..4..8 2-8 0..8 x; do
+    refuses "strag verify: -n: '$value' is neither an integer from 1 to 16777216 nor a range like 2..8" \
+        verify ring -n "7,$value"
+done
+refuses "strag verify: -n: '8..2' runs downwards; put the smaller number first, like 2..8" \
     verify ring -n 8..2
 
+# Machines.
+for value in '4*4' 0x4 4,4 ''; do
+    refuses "strag plan: --torus: '$value' is not a grid; 1 to 8 sizes with x between them are, like 8x8x4" \
+        plan ring --torus "$value"
+done
+refuses "strag plan: --hammingmesh: '2x2:3' is not a HammingMesh; the sizes of a board and as many numbers of boards\
+ are, like 2x2:16x16" plan ring --hammingmesh 2x2:3
+for value in '2;3/;3' '2,0/0'; do
+    refuses "strag plan: --tree: '${value%/*}', at '${value#*/}': ranks per host between commas are needed, brackets\
+ around those on one switch, like 2,3 or ((2,3),4@50)@100" plan ring --tree "${value%/*}"
+done
+refuses "strag plan: --tree: 'x' is not a bandwidth; Gbit/s from 1e-6 to 1e9" plan ring --tree 2@x,3
+refuses "strag topology: --torus 1 has 1 host, -n 2 does not fit; say -n 1 or leave it out, or give --ranks-per-node or\
+ --hosts" topology --torus 1 -n 2
+echo hello > "$work/hello"
+for kind in saved:saved model:models rules:rules; do
+    what=${kind%:*}
+    refuses "strag explain: --$what: $work/hello:1: a $what file is needed here: a mapping with the key strag-${kind#*:}" \
+        explain -n 4 --bytes 1K "--$what" "$work/hello"
+done
+
 # Sizes.
-for value in '' K 32X 32KB -1 1.5K ' 32' 32.. ..32; do
+for value in '' K 32X 32KB 1MB -1 1.5K 1.5MiB ' 32' '32 ' '1  K' iB 1iB B 1e6 32.. ..32; do
     wrong=${value#..}
     wrong=${wrong%..}
     case $value in *..*) wrong= ;; esac
@@ -145,18 +197,21 @@ refuses "strag cost: --bytes: '1G..32' runs downwards; put the smaller size firs
 
 # Real numbers.
 for value in -1 +1 inf nan 0x10 1e 1e999 '' ' 1' 1x 2e9; do
-    refuses "strag cost: --alpha: '$value' is not a number from 0 to 1e+09" \
+    refuses "strag cost: --alpha: '$value' is not a number of us from 0 to 1e+09" \
         cost -n 8 --bytes 32 --alpha "$value"
 done
-refuses "strag cost: --local-bandwidth: '-1' is not a number from 1e-06 to 1e+09" \
-    cost -n 8 --bytes 32 --local-bandwidth -1
-for option in --local-alpha --overhead --injection-bandwidth --link-latency --hop-latency --reduce-bandwidth; do
-    refuses "strag cost: $option: '1us' is not a number from 0 to 1e+09" \
-        cost -n 8 --bytes 32 "$option" 1us
+for option in --bandwidth --local-bandwidth; do
+    for value in 100G 0 -1; do
+        refuses "strag cost: $option: '$value' is not a number of Gbit/s from 1e-06 to 1e+09" \
+            cost -n 8 --bytes 32 "$option" "$value"
+    done
 done
-refuses "strag explain: --minimum: '8KB' is not a size; $sizes" explain -n 8 --bytes 32 --minimum 8KB
-refuses "strag cost: --bandwidth: '0' is not a number from 1e-06 to 1e+09" \
-    cost -n 8 --bytes 32 --bandwidth 0
+for option in --local-alpha/us --overhead/us --injection-bandwidth/Gbit/s --link-latency/ns --hop-latency/ns \
+    --reduce-bandwidth/Gbit/s; do
+    refuses "strag cost: ${option%%/*}: '1us' is not a number of ${option#*/} from 0 to 1e+09" \
+        cost -n 8 --bytes 32 "${option%%/*}" 1us
+done
+refuses "strag explain: --minimum: '8KB' is not a size; $sizes; or auto" explain -n 8 --bytes 32 --minimum 8KB
 
 # A message quotes little of a wrong text, so that it stays one line.
 long=$(printf 'x%.0s' {1..5000})
@@ -184,14 +239,43 @@ grep -q '^ring  *rounds 2(n-1)  *sent 2(n-1)/n  *[a-z]' "$work/out" || fail "$(c
 succeeds list --format json
 grep -qF '{"name":"ring","rounds":"2(n-1)","sent":"2(n-1)/n","summary":"neighbours only; ' "$work/out" ||
     fail "$(cat "$work/out")"
+# The pages have all algorithms and all operations, and no others.
+doc=$here/../../doc
+equal 'algorithms of choosing.md' \
+    "$(sed -n 's/^| \(`[^|]*`\) |.*/\1/p' "$doc/guide/choosing.md" | tr -d ' `' | tr ',' '\n' | sort)" \
+    "$(tr ' ' '\n' <<< "${names% }" | sort)"
+for name in ring broadcast-after; do
+    "$STRAG" plan "$name" -n 4 --straggler 0 --format json
+done | grep -o '"kind":"[a-z_]*' | sed 's/.*"//' | sort -u > "$work/kinds"
+equal 'operations' "$(wc -l < "$work/kinds")" 3
+equal 'operations of strag.1' "$(sed -n 's/^\.It Sy \([a-z_]*\)$/\1/p' "$doc/strag.1" | sort)" "$(cat "$work/kinds")"
+succeeds plan ring -np 8 --rank 7
+cmp "$work/first" "$work/out"
+succeeds plan ring --np 8 --rank 7
+cmp "$work/first" "$work/out"
+succeeds cost ring -n 8 --bytes 8,1K,1M
+cp "$work/out" "$work/first"
+succeeds cost ring -n 8 --bytes '8 B,1KiB,1 MiB' # as reports have them
+cmp "$work/first" "$work/out"
 succeeds --help
-for command in list plan verify cost explain topology params; do
-    grep -q "^  strag $command\b" "$work/out" || fail "--help does not name $command"
+cp "$work/out" "$work/help"
+for words in help -h 'help help' '-h --help'; do
+    # shellcheck disable=SC2086 # words
+    succeeds $words
+    cmp "$work/help" "$work/out"
 done
-for command in list plan verify cost explain topology params; do
+equal 'lines of --help above 100 columns' "$(grep -cE '.{101}' "$work/help")" 0
+for command in list plan show verify cost explain topology params; do
+    equal "lines of --help for $command" "$(grep -c "^  $command  *[A-Z].*\.$" "$work/help")" 1
     succeeds "$command" --help
     equal "usage of $command" "$(grep -c "^Usage: strag $command\b" "$work/out")" 1
+    cp "$work/out" "$work/first"
+    succeeds help "$command"
+    cmp "$work/first" "$work/out"
+    succeeds -h "$command"
+    cmp "$work/first" "$work/out"
     succeeds "$command" -h --unknown
+    cmp "$work/first" "$work/out"
 done
 succeeds plan --help
 for option in -n --blocks --root --rank --format --torus --layout --ports --straggler --slow --help; do
@@ -204,4 +288,5 @@ for command in cost explain; do
     done
 done
 
+[ "$refusals" -ge 60 ] || fail "only $refusals wrong inputs"
 summary

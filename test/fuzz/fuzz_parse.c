@@ -30,6 +30,7 @@ static const char *const words[] = {
     "\t",        "2..256", "1..1",       "8..32",      "3..5",
     "16777215T", "%s",     "%n",         "\xff",       "000",
     "1K..1G",    "1..8T",  "32K..1M",    "9..2",       "18446744073709551615",
+    "iB",        "B",      "1MiB",       "8 B",        "256 KiB",
 };
 
 const struct fuzz_target fuzz_target = {"parse", 300000, words, sizeof words / sizeof *words};
@@ -71,12 +72,18 @@ static bool read_digits(const char *text, size_t length, long double *value)
 static bool read_size(const char *text, size_t length, long double *value)
 {
     static const char suffixes[] = "kKmMgGtT";
-    const char *suffix = length ? strchr(suffixes, text[length - 1]) : NULL;
-    if (!read_digits(text, length - (suffix != NULL), value))
+    const size_t digits = strspn(text, "0123456789") < length ? strspn(text, "0123456789") : length;
+    const char *unit = text + digits, *end = text + length;
+    if (!read_digits(text, digits, value))
         return false;
+    unit += end - unit > 1 && *unit == ' ';
+    const char *suffix = unit < end ? strchr(suffixes, *unit) : NULL;
     for (long i = 0; suffix && i <= (suffix - suffixes) / 2; i++)
         *value *= 1024;
-    return *value < 18446744073709551616.0L;
+    unit += suffix != NULL;
+    const bool bytes = (!suffix && end - unit == 1 && *unit == 'B') ||
+                       (suffix && end - unit == 2 && strncmp(unit, "iB", 2) == 0);
+    return (bytes || unit == end) && *value < 18446744073709551616.0L;
 }
 
 /* ---- One function after the other ---- */
@@ -175,7 +182,7 @@ static void fuzz_real(const char *text, double low, double high)
 {
     struct strag_error err = {""};
     double value = -4711;
-    int status = strag_parse_real(text, low, high, &value, &err);
+    int status = strag_parse_real(text, low, high, NULL, &value, &err);
     if (status != STRAG_OK) {
         check_refusal(status, &err, text);
         check(value == -4711, "a refused number changed the result", text);

@@ -10,7 +10,7 @@ strag=(--mca coll strag --mca coll_strag_local_alpha 0.1)
 
 # A busy machine makes other ranks late, too.
 delay=$((20 * ${STRAG_TEST_SLOWER:-1}))
-most='([5-9][0-9]|100)' ms='[0-9.]+' worst='[0-3]' often='[1-9][0-9]?'
+worst='[0-3]' often='[1-9][0-9]?'
 
 # Groups of 2, 3 and 4 ranks.
 must 9 "${strag[@]}" --mca coll_strag_window 8 "$programs/late" --window 8 --delay "$delay"
@@ -43,17 +43,16 @@ bits()
 report=1
 expect=auto
 bits 2 3
-lines 1 "^strag: straggler 3: last was rank 3 in $most %.* of [34][0-9] calls; all others .* by $ms ms in the median, .* at most; by [0-9.]+ m?s in all, [0-9]+ % of these calls. time \\(measured\\)\$"
 # It sleeps before all 50 long ones. On a busy machine another one may cost more, though it is last less often.
 lines 1 "^strag: straggler 3: rank $worst \\(host .*\\) was last in $often of 52 calls, by [1-9][0-9.]+ ms in the median: that cost about [0-9.]+ m?s of [0-9.]+ s"
-lines 1 '^strag: straggler 3: strag went ahead without it from call [0-9]+ on, which (saved|lost) about [0-9.]+ [mu]?s \(modelled\)$'
+lines 1 '^strag: straggler 3: strag went ahead without the straggler from call [0-9]+ on, which (saved|lost) about [0-9.]+ [mu]?s \(modelled\)$'
 # (a twentieth of the job's time is worth a word; on a busy machine these 9 calls are less)
 lines 1 '^strag: MPI COMM(UNICATOR)? .*: (strag has not acted: only 9 calls of 64 KiB and more seen, 12 needed|strag waited for rank 3: .*|no rank slows the job down: .*)$'
-lines 1 '^strag: straggler 3: model: alpha .* \(default\).*; calls take what it says to [0-9.e+]+ %$'
+lines 1 '^strag: straggler 3: model: alpha .* \(default\).*; predictions are off by [0-9.]+ %$'
 bits 1 3,2,0,none --mca coll_strag_reproducible mapping
 [ "$(wc -l <<< "$first")" -eq 1 ] || fail "other bits with another straggler, or without one: $first"
 bits 1 2 --mca coll_strag_straggler none
-lines 1 '^strag: straggler 2: rank 2 .* was last in .*; it was waited for$'
+lines 1 '^strag: straggler 2: strag is configured to wait for all '
 # Without a report, nobody is looked for.
 report=0
 expect=none

@@ -102,10 +102,6 @@ lines 0 '^strag: MPI_COMM_(WORLD|SELF)'
 run 3 --mca coll strag --mca coll_strag_report 0 "$programs/report" --late 1 --calls 30
 lines 0 '^strag: '
 
-# Windows of 8 calls, and a call after each: of all those that were judged.
-run 3 --mca coll strag --mca coll_strag_report 1 "$programs/report" --late 1 --delay 1 --calls 1150
-lines 1 '^strag: late: last was rank [0-2] in .* of 1016 calls; '
-
 # All kinds of calls, one line each and nothing of those that made none; what was freed, and what was
 # not. Rank 1 is the first of the odd ones: what it reports is in a file of its own.
 run 4 --mca coll strag --mca coll_strag_report 1 "$programs/report" --mode kinds

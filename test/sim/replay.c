@@ -62,7 +62,7 @@ static int make_hosts(const char *text, struct strag_topology **topology, struct
 
 static int read_microseconds(const char *text, double *seconds, struct strag_error *err)
 {
-    int status = strag_parse_real(text, 0, 1e9, seconds, err);
+    int status = strag_parse_real(text, 0, 1e9, "seconds", seconds, err);
     *seconds *= status == STRAG_OK ? 1e-6 : 1;
     return status;
 }

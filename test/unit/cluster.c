@@ -81,12 +81,6 @@ static const char *host(void *context, int rank)
     return name;
 }
 
-static int world(void *context, int rank)
-{
-    (void)context;
-    return 10 + rank;
-}
-
 /* As in struct probing. */
 static double real_rate(const struct probing *probing, int from, int to)
 {
@@ -121,7 +115,6 @@ struct cluster *cluster_make(const struct cluster_kind *kind)
         .experiments = kind->experiments ? strag_experiments_create(0, 1) : NULL,
         .make = make_table,
         .host = host,
-        .world = world,
         .context = cluster,
     };
     cluster->judge = strag_judge_create(&cluster->options, &quiet, &usual);

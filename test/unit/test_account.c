@@ -36,6 +36,9 @@ static void units_are_for_people(void **state)
     assert_string_equal(strag_units_share(0.0014).text, "0.1 %");
     assert_string_equal(strag_units_share(0.0096).text, "1 %");
     assert_string_equal(strag_units_share(0.957).text, "96 %");
+    assert_string_equal(strag_units_count(0, "rank").text, "0 ranks");
+    assert_string_equal(strag_units_count(1, "switch").text, "1 switch");
+    assert_string_equal(strag_units_count(2, "switch").text, "2 switches");
 }
 
 /* ---- The ledger ---- */
@@ -349,11 +352,50 @@ static void text_says_what_strag_did(void **state)
     has(&page, "strag waited for rank 2: by the model going ahead without it saves nothing\n");
     summary.ahead_from = 150;
     summary.observed.saved = 2;
-    has(&page, "strag went ahead without it from call 150 on, which saved about 2 s (modelled)\n");
-    summary.dynamic.ahead = 33;
-    has(&page, "strag went ahead without the last rank in 33 calls\n");
+    has(&page, "strag went ahead without the straggler from call 150 on, which saved about 2 s "
+               "(modelled)\n");
+    summary.observed.saved = -2;
+    has(&page, ", which lost about 2 s (modelled)\n");
+    summary.dynamic = (struct strag_dynamic_summary){.calls = 120, .ahead = 33};
+    has(&page, "strag went ahead without the last rank in 33 of 120 calls, what that saves was not "
+               "measured\n");
+    summary.dynamic = (struct strag_dynamic_summary){1, 1, -2, -0.05, 0.01};
+    has(&page, "strag went ahead without the last rank in 1 of 1 call, which lost 2 s (measured: "
+               "-5 % +- 1 % of the time from the last arrival on)\n");
+    page.loss.lost = 0.1; /* what was done is said, whatever is left to gain */
+    has(&page, "strag went ahead without the last rank");
     page.account.watch = STRAG_ACCOUNT_CONFIGURED_OFF;
     has(&page, "strag is configured to wait for all");
+    free(page.text);
+}
+
+/* The slowest link, and the model: its numbers, their sources, and how well it fits. */
+static void text_of_links_and_model(void **state)
+{
+    struct page page;
+    struct strag_watch_summary summary = strag_watch_summary_none();
+    const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_sourced_model model = strag_model_sourced(&standard);
+    (void)state;
+    begin(&page);
+    add_calls(&page, 100, 3, 262144);
+    page.account.summary = &summary;
+    page.account.model = &model;
+    summary.slowest = (struct strag_slowest){2, 3, 1.5, 4, 0, 1};
+    has(&page, "strag: grid: host n1's link was 1.5 times slower than others, from call 4; 3 hosts "
+               "have slow links now\n");
+    assert_null(strstr(page.text, "model:")); /* no call was watched */
+    summary.slowest.hosts = 0;
+    summary.slowest.to = 90;
+    has(&page, "slower than others, from call 4 to call 90\n");
+    summary.calls = 100;
+    strag_model_set(&model, STRAG_MODEL_ALPHA, 45e-6, STRAG_FROM_MEASURED);
+    strag_model_set(&model, STRAG_MODEL_BANDWIDTH, 12.5e6, STRAG_FROM_USER);
+    has(&page, "strag: grid: model: alpha 45 us (measured");
+    has(&page, "bandwidth 0.1 Gbit/s (user)");
+    assert_null(strstr(page.text, "predictions"));
+    summary.model_error = 0.23;
+    has(&page, "; predictions are off by 23 %\n");
     free(page.text);
 }
 
@@ -448,6 +490,7 @@ int main(void)
         cmocka_unit_test(text_names_the_loss),
         cmocka_unit_test(text_without_a_cause),
         cmocka_unit_test(text_says_what_strag_did),
+        cmocka_unit_test(text_of_links_and_model),
         cmocka_unit_test(kinds_are_distinguished),
         cmocka_unit_test(a_standstill_names_the_missing),
         cmocka_unit_test(json_is_exact),

@@ -308,7 +308,7 @@ static void refusals(void **state)
     const struct strag_state bad_slow = {.nslow = 1, .slow = slow};
     const struct strag_problem problems[] = {
         {.n = 5, .topology = topology}, {.n = 4, .state = &bad_late}, {.n = 4, .state = &bad_slow}};
-    static const char *const texts[] = {"n = 5 ranks on a topology of 4",
+    static const char *const texts[] = {"n = 5 on a topology of 4 ranks",
                                         "straggler 4; with 4 ranks it is 0 to 3",
                                         "rank 0 is slower by a factor of 0.5; must be at least 1"};
     for (int i = 0; i < 3; i++) {

@@ -241,8 +241,8 @@ static void refusals(void **state)
     (void)state;
     struct strag_error err = {""};
     struct strag_layout *layout = layout_of(tree_text);
-    refused(layout, 9, 1, NULL, "9 ranks do not fit: 8 hosts have room for 8");
-    refused(layout, 3, 1, "a1,c2", "3 ranks do not fit: 2 hosts have room for 2");
+    refused(layout, 9, 1, NULL, "9 ranks do not fit: there is room for 8 on 8 hosts");
+    refused(layout, 3, 1, "a1,c2", "3 ranks do not fit: there is room for 2 on 2 hosts");
     refused(layout, -1, 1, NULL, "-1 ranks, 1 per host; 0 (all) or more and at least 1 are needed");
     refused(layout, 0, 0, NULL, "0 ranks, 0 per host; 0 (all) or more and at least 1 are needed");
     refused(layout, 0, 1, "a1,x", "host x is not in the layout");

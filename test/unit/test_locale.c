@@ -119,11 +119,11 @@ static void check_readers(const char *plan)
     struct strag_given *given;
     double value;
     char text[32];
-    assert_int_equal(strag_parse_real("0.25", 0, 1, &value, &err), STRAG_OK);
+    assert_int_equal(strag_parse_real("0.25", 0, 1, NULL, &value, &err), STRAG_OK);
     assert_true(value == 0.25);
     assert_string_equal(strag_real_text(0.25, 1, text), "0.25");
-    assert_int_equal(strag_parse_real("2", 0, 0.5, &value, &err), STRAG_ERR_ARGUMENT);
-    assert_string_equal(err.text, "'2' is not a number from 0 to 0.5");
+    assert_int_equal(strag_parse_real("2", 0, 0.5, "s", &value, &err), STRAG_ERR_ARGUMENT);
+    assert_string_equal(err.text, "'2' is not a number of s from 0 to 0.5");
     if (strag_plan_file_parse(plan, strlen(plan), "FILE", NULL, &given, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     strag_given_free(given);

@@ -72,7 +72,7 @@ static void units(void **state)
     assert_true(value == 250 * 1e-9);
     assert_int_equal(strag_model_number_parse(STRAG_MODEL_BANDWIDTH, "0", &value, &err),
                      STRAG_ERR_ARGUMENT);
-    assert_string_equal(err.text, "'0' is not a number from 1e-06 to 1e+09");
+    assert_string_equal(err.text, "'0' is not a number of Gbit/s from 1e-06 to 1e+09");
     assert_true(value == 250 * 1e-9);
 }
 
@@ -117,7 +117,7 @@ static void origins(void **state)
     assert_string_equal(
         strag_model_sources(&made, "lab.yaml", text, sizeof text),
         "alpha 4 us (file lab.yaml, line 3), local-alpha 6 us (user), overhead 0.8 us (default), "
-        "bandwidth 1 Gbit/s (measured to 5 %), injection-bandwidth 0 Gbit/s (default), "
+        "bandwidth 1 Gbit/s (measured, off by 5 %), injection-bandwidth 0 Gbit/s (default), "
         "local-bandwidth 160 Gbit/s (default), link-latency 0 ns (default), hop-latency 0 "
         "ns (default), reduce-bandwidth 160 Gbit/s (default)");
     assert_int_equal(strlen(strag_model_sources(&made, "lab.yaml", text, 10)), 9);
@@ -234,10 +234,10 @@ static const struct {
     {HEAD "- 7\n", "FILE:3: a model is needed here"},
     {HEAD "- beta: 3\n", "FILE:3: a model has no key 'beta'; it has " KEYS},
     {HEAD "- alpha: 3\n  local_alpha: 3\n", "FILE:4: a model has no key 'local_alpha'; it has "},
-    {HEAD "- alpha: x\n", "FILE:3: alpha: 'x' is not a number from 0 to 1e+09"},
-    {HEAD "- alpha: -1\n", "FILE:3: alpha: '-1' is not a number from 0 to 1e+09"},
+    {HEAD "- alpha: x\n", "FILE:3: alpha: 'x' is not a number of us from 0 to 1e+09"},
+    {HEAD "- alpha: -1\n", "FILE:3: alpha: '-1' is not a number of us from 0 to 1e+09"},
     {HEAD "- alpha: 1\n  bandwidth: 0\n",
-     "FILE:4: bandwidth: '0' is not a number from 1e-06 to 1e+09"},
+     "FILE:4: bandwidth: '0' is not a number of Gbit/s from 1e-06 to 1e+09"},
     {HEAD "- alpha: [1]\n", "FILE:3: a single value is expected here"},
     {HEAD "- alpha: 1\n  alpha: 2\n", "FILE:4: alpha is given twice"},
     {HEAD "- transport: tcp\n", "FILE:3: no transport 'tcp'; accepted: pml, ucp, any"},

@@ -340,10 +340,7 @@ static void what_is_reported(void **state)
     struct strag_observed report = strag_observer_report(observer);
     assert_int_equal(report.calls, 12);
     assert_int_equal(report.rank, 1);
-    assert_true(report.share == 1 && report.median == 1 && report.percentile95 == 3);
-    assert_true(report.any_quarter == 1 && report.any_median == 1 &&
-                report.any_three_quarters == 2 && report.any_longest == 3);
-    assert_true(report.waited == 21 && report.spent == 60);
+    assert_true(report.share == 1 && report.median == 1 && report.waited == 21);
     strag_observer_saved(observer, 0.5);
     strag_observer_saved(observer, -0.125);
     report = strag_observer_report(observer);

@@ -61,8 +61,10 @@ static void straggler(void **state)
     assert_false(strag_state_names_straggler("dynamic"));
     straggler_is("", 0, 0, 0);
     refused(strag_state_check_straggler, "x", "'x' is not an integer from 0 to 2147483646");
-    refused(strag_state_check_straggler, "1:", "'' is not a number from 0 to 1e+12");
-    refused(strag_state_check_straggler, "1:-2", "'-2' is not a number from 0 to 1e+12");
+    refused(strag_state_check_straggler,
+            "1:", "'' is not a number of microseconds from 0 to 1e+12");
+    refused(strag_state_check_straggler, "1:-2",
+            "'-2' is not a number of microseconds from 0 to 1e+12");
     refused(strag_state_check_straggler, "00000000000000000000000000000000", "not a rank");
     refused(strag_state_check_straggler, "12", "there is no rank 12; the job's are 0 to 11");
     straggler_is("11:1", 0, 0, 0);
