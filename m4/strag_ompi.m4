@@ -9,6 +9,7 @@
 #   OMPI_LIBS                       to link a component
 #   OMPI_PLUGINDIR                  where its own components are
 #   OMPI_COMPONENT_PATH PMIX_PLUGINDIR   for strag-mpirun
+#   OMPI_MODULE                     the environment module of Open MPI that is loaded, if there is one
 #   PMIX_HIDING PMIX_CONFDIR        the folder where mpirun has its processes look for components
 #                                   instead, if it does, and PMIx's folder of parameters
 AC_DEFUN([STRAG_OMPI], [
@@ -37,6 +38,7 @@ AC_DEFUN([STRAG_OMPI], [
   AC_SUBST([OMPI_PLUGINDIR])
   AC_SUBST([OMPI_COMPONENT_PATH])
   AC_SUBST([PMIX_PLUGINDIR])
+  AC_SUBST([OMPI_MODULE])
   AC_SUBST([PMIX_HIDING])
   AC_SUBST([PMIX_CONFDIR])
   AM_CONDITIONAL([HAVE_OMPI], [test "$with_ompi" != no])
@@ -109,6 +111,7 @@ AC_DEFUN([STRAG_OMPI_PATHS], [
      OMPI_COMPONENT_PATH= PMIX_PLUGINDIR=$strag_pmix_libdir/pmix])
   PMIX_HIDING=
   AS_CASE([$OMPI_VERSION], [5.*], [STRAG_PMIX_HIDING])
+  OMPI_MODULE=`AS_ECHO(["$LOADEDMODULES"]) | tr : '\n' | grep -i '^open-*mpi' | head -n 1`
 ])
 
 # The PMIx that Open MPI uses, from 5.0 on: the one installed beside it, or else the system's. Its
@@ -170,7 +173,7 @@ AC_DEFUN([STRAG_OMPI_CHECK], [
   AC_MSG_CHECKING([for Open MPI's internal headers])
   AS_IF([test ! -f "$strag_ompi_pkgincludedir/ompi/mca/coll/coll.h"], [
     AC_MSG_RESULT([no])
-    AC_MSG_ERROR([Open MPI $OMPI_VERSION is here without its internal headers ($strag_ompi_pkgincludedir/ompi/mca/coll/coll.h). Debian and Ubuntu: apt-get install libopenmpi-dev; built by hand: configure Open MPI with --with-devel-headers])])
+    AC_MSG_ERROR([Open MPI $OMPI_VERSION is here without its internal headers ($strag_ompi_pkgincludedir/ompi/mca/coll/coll.h). Debian and Ubuntu: apt-get install libopenmpi-dev; built by hand: configure Open MPI with --with-devel-headers; a module of your site: ask its administrator to do so, in the words of doc/guide/slurm.md])])
   AC_MSG_RESULT([$strag_ompi_pkgincludedir])
 
   # Headers that the packages lack are in the compat folder; it is searched after everything else.
