@@ -7,7 +7,7 @@ set -eu
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 command -v doxygen > /dev/null || skip 'no doxygen'
 
-trap 'rm -rf "$builddir/doc/html" "$builddir/doc/pictures"' EXIT
+trap 'rm -rf "$builddir/doc/html" "$builddir/doc/shown"' EXIT
 make -s -C "$builddir" doc > "$builddir/doc/log" 2>&1 || { cat "$builddir/doc/log"; fail 'make doc'; }
 [ ! -s "$builddir/doc/log" ] || { cat "$builddir/doc/log"; fail 'Doxygen complains'; }
 html=$builddir/doc/html

@@ -23,7 +23,7 @@ stop()
         [ ! -s "$file" ] || pids+=("$(cat "$file")")
     done
     for _ in {1..40}; do
-        [ ${#pids[@]} != 0 ] && kill "${pids[@]}" 2> /dev/null || break
+        kill "${pids[@]}" 2> /dev/null || break # until all have ended, or there are none
         sleep 0.25
     done
     rm -rf "$work"
