@@ -20,6 +20,7 @@ AC_DEFUN([STRAG_OMPI], [
   AC_ARG_VAR([MPICC], [Open MPI's compiler wrapper mpicc])
   AC_ARG_VAR([MPIRUN], [Open MPI's mpirun])
   AC_ARG_VAR([OMPI_INFO], [Open MPI's ompi_info])
+  AC_ARG_VAR([OMPI_MODULE], [what strag's environment module needs: the module of Open MPI that is loaded, by default])
 
   AS_IF([test "$enable_sanitizers" != no], [
     AS_CASE([$with_ompi], [''|no], [with_ompi=no],
@@ -38,7 +39,6 @@ AC_DEFUN([STRAG_OMPI], [
   AC_SUBST([OMPI_PLUGINDIR])
   AC_SUBST([OMPI_COMPONENT_PATH])
   AC_SUBST([PMIX_PLUGINDIR])
-  AC_SUBST([OMPI_MODULE])
   AC_SUBST([PMIX_HIDING])
   AC_SUBST([PMIX_CONFDIR])
   AM_CONDITIONAL([HAVE_OMPI], [test "$with_ompi" != no])
@@ -111,7 +111,8 @@ AC_DEFUN([STRAG_OMPI_PATHS], [
      OMPI_COMPONENT_PATH= PMIX_PLUGINDIR=$strag_pmix_libdir/pmix])
   PMIX_HIDING=
   AS_CASE([$OMPI_VERSION], [5.*], [STRAG_PMIX_HIDING])
-  OMPI_MODULE=`AS_ECHO(["$LOADEDMODULES"]) | tr : '\n' | grep -i '^open-*mpi' | head -n 1`
+  AS_IF([test -z "${OMPI_MODULE+set}"],
+    [OMPI_MODULE=`AS_ECHO(["$LOADEDMODULES"]) | tr : '\n' | grep -i '^open-*mpi' | head -n 1`])
 ])
 
 # The PMIx that Open MPI uses, from 5.0 on: the one installed beside it, or else the system's. Its
