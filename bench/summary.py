@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write doc/results.md, its chart and README's table from the pages of doc/results.
+"""Write doc/results.md, its chart and README's three numbers from the pages of doc/results.
 
     python3 bench/summary.py doc/results.md README.md
 
@@ -52,7 +52,8 @@ PAGES = {
 
 # What else is measured: what a number is, its page, its sections, and its column there.
 OTHERS = (
-    ("first call of a size in a job: strag / stock", "jobs", "First call with.*", "strag / stock"),
+    ("first call of a size in a job, 32 to 128 ranks on 2 cores: strag / stock", "jobs", "First call with.*",
+     "strag / stock"),
     ("first call on a later communicator: strag / stock", "jobs", "First call on.*", "strag / stock"),
     ("later calls, 32 to 128 ranks on 2 cores: strag / stock", "jobs", "Later calls", "strag / stock"),
     ("a communicator made, used once and freed: strag / stock", "jobs", "A communicator.*",
@@ -240,13 +241,18 @@ def show_sizes(rows, which):
             yield f"| {row[0]} | " + " | ".join(cells) + " |"
 
 
+def values_of(sections, page, pattern, column):
+    """All numbers of a column, in the sections of a page whose titles match."""
+    return [number(row[column]) for found in sections
+            if found.page == page and re.fullmatch(pattern, found.title)
+            for table in found.tables for row in table if row.get(column)]
+
+
 def show_others(sections):
     yield "| what | lowest .. **median** .. highest | page |"
     yield "|---|---:|---|"
     for label, page, pattern, column in OTHERS:
-        values = [number(row[column]) for found in sections
-                  if found.page == page and re.fullmatch(pattern, found.title)
-                  for table in found.tables for row in table if row.get(column)]
+        values = values_of(sections, page, pattern, column)
         if values:
             yield f"| {label} | {span(values)} | [{page}](results/{page}.md) |"
 
@@ -353,11 +359,31 @@ def chart(rows):
     return "\n".join(parts) + "\n</svg>\n"
 
 
-def readme_table(rows):
-    yield "| | Open MPI's choice takes | its best takes |"
-    yield "|---|---:|---:|"
-    for label, _, choice, best in rows:
-        yield f"| {label} | {span(ratios_of(choice))} | {span(ratios_of(best))} |"
+def worst_loss(rows, sections):
+    """How many times as long as stock strag takes at worst, in all that was measured, and what that is."""
+    losses = [(1 / ratio, label) for label, _, choice, best in rows for ratio in ratios_of(choice + best)]
+    for label, page, pattern, column in OTHERS:
+        if label.endswith("strag / stock") or column == "own ratio":
+            losses += [(value, label.partition(": strag")[0])
+                       for value in values_of(sections, page, pattern, column)]
+    return max(losses)
+
+
+def middle(pairs):
+    """The median of (size, ratio), and the lowest and the highest."""
+    ratios = ratios_of(pairs)
+    return f"**{statistics.median(ratios):.2f}** times as long ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def readme_numbers(rows, sections):
+    choice = [pair for row in rows for pair in row[2]]
+    best = [pair for row in rows for pair in row[3]]
+    loss, where = worst_loss(rows, sections)
+    yield "| in the median of all sizes and machines that were measured (lowest to highest) | |"
+    yield "|---|---|"
+    yield f"| what Open MPI runs by itself between hosts takes | {middle(choice)} |"
+    yield f"| the fastest of its algorithms and settings, which only measurements find, takes | {middle(best)} |"
+    yield f"| the worst loss: {where} | strag takes **{loss:.2f}** times as long |"
 
 
 def main():
@@ -368,7 +394,7 @@ def main():
     rows = summarize(sections)
     path.write_text("\n".join(document(rows, sections)) + "\n", encoding="utf-8")
     (path.parent / "figures" / "summary.svg").write_text(chart(rows), encoding="utf-8")
-    section.put(sys.argv[2], "summary", "\n".join(readme_table(rows)))
+    section.put(sys.argv[2], "summary", "\n".join(readme_numbers(rows, sections)))
 
 
 main()

@@ -9,6 +9,7 @@
 #   OMPI_LIBS                       to link a component
 #   OMPI_PLUGINDIR                  where its own components are
 #   OMPI_COMPONENT_PATH PMIX_PLUGINDIR   for strag-mpirun
+#   OMPI_MODULE                     the environment module of Open MPI that is loaded, if there is one
 #   PMIX_HIDING PMIX_CONFDIR        the folder where mpirun has its processes look for components
 #                                   instead, if it does, and PMIx's folder of parameters
 AC_DEFUN([STRAG_OMPI], [
@@ -19,6 +20,7 @@ AC_DEFUN([STRAG_OMPI], [
   AC_ARG_VAR([MPICC], [Open MPI's compiler wrapper mpicc])
   AC_ARG_VAR([MPIRUN], [Open MPI's mpirun])
   AC_ARG_VAR([OMPI_INFO], [Open MPI's ompi_info])
+  AC_ARG_VAR([OMPI_MODULE], [what strag's environment module needs: the module of Open MPI that is loaded, by default])
 
   AS_IF([test "$enable_sanitizers" != no], [with_ompi=no])
 
@@ -104,6 +106,8 @@ AC_DEFUN([STRAG_OMPI_PATHS], [
      OMPI_COMPONENT_PATH= PMIX_PLUGINDIR=$strag_pmix_libdir/pmix])
   PMIX_HIDING=
   AS_CASE([$OMPI_VERSION], [5.*], [STRAG_PMIX_HIDING])
+  AS_IF([test -z "${OMPI_MODULE+set}"],
+    [OMPI_MODULE=`AS_ECHO(["$LOADEDMODULES"]) | tr : '\n' | grep -i '^open-*mpi' | head -n 1`])
 ])
 
 # The PMIx that Open MPI uses, from 5.0 on: the one installed beside it, or else the system's. Its
@@ -165,7 +169,7 @@ AC_DEFUN([STRAG_OMPI_CHECK], [
   AC_MSG_CHECKING([for Open MPI's internal headers])
   AS_IF([test ! -f "$strag_ompi_pkgincludedir/ompi/mca/coll/coll.h"], [
     AC_MSG_RESULT([no])
-    AC_MSG_ERROR([Open MPI $OMPI_VERSION is here without its internal headers ($strag_ompi_pkgincludedir/ompi/mca/coll/coll.h). Debian and Ubuntu: apt-get install libopenmpi-dev; built by hand: configure Open MPI with --with-devel-headers])])
+    AC_MSG_ERROR([Open MPI $OMPI_VERSION is here without its internal headers ($strag_ompi_pkgincludedir/ompi/mca/coll/coll.h). Debian and Ubuntu: apt-get install libopenmpi-dev; built by hand: configure Open MPI with --with-devel-headers; a module of your site: ask its administrator to do so, in the words of doc/guide/slurm.md])])
   AC_MSG_RESULT([$strag_ompi_pkgincludedir])
 
   # Headers that the packages lack are in the compat folder; it is searched after everything else.

@@ -10,6 +10,8 @@ from spack.package import *
 class Strag(AutotoolsPackage):
     """A collective component for Open MPI: MPI_Allreduce by plans that are chosen for the machine."""
 
+    homepage = "https://strag.example.org"
+
     # The tarball that `make dist` writes, beside this file.
     url = "file://" + os.path.join(os.path.dirname(__file__), "strag-0.1.0.tar.xz")
 

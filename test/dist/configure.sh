@@ -66,7 +66,7 @@ case "$1" in
     *) echo "path:$3:/nowhere" ;;
 esac
 END
-refused bare 'libopenmpi-dev' --with-ompi="$work/bare"
+refused bare 'libopenmpi-dev.*ask its administrator' --with-ompi="$work/bare"
 
 refused folder 'no .*/bin/mpicc' --with-ompi="$work/nothing"
 refused relative 'absolute path' --with-ompi=mpi

@@ -38,6 +38,7 @@ find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
     echo /usr/local/share/man/man1/strag-tune.1
     echo /usr/local/share/man/man7/coll_strag.7
     echo "/usr/local/share/modulefiles/strag/$(value PACKAGE_VERSION)"
+    echo "/usr/local/share/modulefiles/strag-default/$(value PACKAGE_VERSION)"
     echo /usr/local/share/man/man1/strag.1
     for machine in fugaku leonardo lumi marenostrum5; do
         echo "/usr/local/share/strag/models/$machine-2025.model"
@@ -91,7 +92,8 @@ if grep -q '@\|%[A-Za-z_]*%' "$work/module"; then
 fi
 (
     unset "${!OMPI_MCA_@}" "${!PMIX_MCA_@}"
-    eval "$(sed -n 's/^setenv \([A-Za-z_]*\) \(.*\)/export \1=\2/p' "$work/module")"
+    eval "$(sed -En 's/^(ap|pre)pend-path ((OMPI|PMIX)_MCA_[A-Za-z_]*) (.*)/\2=${\2:+$\2:}\4; export \2/p' "$work/module")"
+    eval "$(sed -n 's/^setenv \([A-Za-z_]*\) \(.*\)/export \1=\2/p' "$srcdir/dist/modulefile-default.in")"
     OMPI_MCA_coll_strag_verbose=1 OMPI_MCA_coll_strag_minimum_size=0 \
         "$MPIRUN" --oversubscribe -np 2 "$builddir/test/dist/sum" > "$work/run" 2>&1
 ) || { cat "$work/run"; fail 'mpirun with the module'; }

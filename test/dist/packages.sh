@@ -1,15 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What packages are made from has the program's version, and goes into the tarball; debian/ names every
-# file that `make install` installs; the recipe for Spack runs.
+# What packages are made from has the program's version, address and URL, and goes into the tarball;
+# debian/ names every file that `make install` installs; rpmlint finds no error; the recipes for Spack and
+# EasyBuild run.
 set -eu
 # shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 own_folder packages
 
 version=$(value PACKAGE_VERSION)
-python3 "$srcdir/test/dist/recipes.py" "$srcdir/dist/spack/package.py" "$version"
+python3 "$srcdir/test/dist/recipes.py" "$srcdir/dist/spack/package.py" "$srcdir/dist/easybuild/strag-$version-gompi-2023b.eb" "$version"
 
+sh "$srcdir/dist/publish" --check || fail 'the address for reports, or the URL, is not the same everywhere'
+[ "$(sed -n 's/^Version: *//p' "$srcdir/dist/strag.spec")" = "$version" ] || fail 'the version of dist/strag.spec'
+quickstart=$(sed -n "/^packages_build='/,/'\$/{s/packages_build=//;s/'//g;p}" "$srcdir/quickstart")
+diff <(tr -s ' ' '\n' <<< "$quickstart" | grep -Evx '(auto(conf|make)|libtool|)') \
+    <(sed -n 's/^RUN .*--no-install-recommends \([^&]*\) &&.*/\1/p' "$srcdir/dist/Containerfile" | tr ' ' '\n' | grep -vx xz-utils) ||
+    fail 'dist/Containerfile installs other packages than quickstart'
+grep -q "^COPY strag-$version.tar.xz " "$srcdir/dist/Containerfile" || fail 'the version of dist/Containerfile'
+for command in rpmspec rpmlint; do
+    command -v "$command" > /dev/null || { echo "left out: no $command"; continue; }
+    options=()
+    [ "$command" != rpmspec ] || options=(-P --define 'ompi /nowhere')
+    "$command" "${options[@]}" "$srcdir/dist/strag.spec" > "$work/log" 2>&1 || { cat "$work/log"; fail "$command"; }
+done
 [ "$(sed -n '1s/^strag (\(.*\)) .*/\1/p' "$srcdir/debian/changelog")" = "$version" ] ||
     fail "debian/changelog has another version than configure.ac, $version"
 value EXTRA_DIST | tr ' ' '\n' | sed -n '/^debian\//p' | sort > "$work/tarball"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the recipe for Spack over a stand-in: recipes.py PACKAGE.PY VERSION"""
+"""Runs the recipes for Spack and EasyBuild over stand-ins: recipes.py PACKAGE.PY EASYCONFIG VERSION"""
 import os
 import sys
 import types
@@ -57,14 +57,30 @@ def options_of(recipe, ompi_version, variants):
     return package.configure_args(), environment
 
 
-def main():
-    file, wanted = sys.argv[1:]
-    stand_in("spack_repo.builtin.build_systems.autotools", AutotoolsPackage=type("AutotoolsPackage", (), {}))
-    stand_in("spack.package", **{name: recorder(name) for name in ("depends_on", "license", "variant", "version")})
-    scope = {"__file__": os.path.abspath(file), "__name__": "package"}
+def run(file, scope):
     with open(file, encoding="utf-8") as source:
         exec(compile(source.read(), file, "exec"), scope)
-    recipe = scope["Strag"]
+    return scope
+
+
+def check_easyconfig(file, wanted):
+    """EasyBuild, too, runs an easyconfig as Python, and finds it by its name."""
+    found = run(file, {})
+    toolchain = found["toolchain"]
+    check(os.path.basename(file) == f"{found['name']}-{wanted}-{toolchain['name']}-{toolchain['version']}.eb", file)
+    check(found["version"] == wanted and found["sources"] == ["strag-%(version)s.tar.xz"], found["sources"])
+    check([name for name, _ in found["dependencies"]] == ["hwloc", "libyaml", "Jansson", "UCX"], found["dependencies"])
+    check(found["configopts"].split()[1] == "--with-plugindir=%(installdir)s/"
+          + found["modextrapaths"]["OMPI_MCA_mca_base_component_path"], found["configopts"])
+    check({"easyblock", "homepage", "description", "moduleclass", "sanity_check_paths"} <= set(found), list(found))
+
+
+def main():
+    file, easyconfig, wanted = sys.argv[1:]
+    check_easyconfig(easyconfig, wanted)
+    stand_in("spack_repo.builtin.build_systems.autotools", AutotoolsPackage=type("AutotoolsPackage", (), {}))
+    stand_in("spack.package", **{name: recorder(name) for name in ("depends_on", "license", "variant", "version")})
+    recipe = run(file, {"__file__": os.path.abspath(file), "__name__": "package"})["Strag"]
     check([words[0] for words, _ in said["version"]] == [wanted], f"version {said['version']}, not {wanted}")
     check(recipe.url.endswith(f"/strag-{wanted}.tar.xz"), recipe.url)
     needed = {words[0].split("@")[0] for words, _ in said["depends_on"]}
@@ -78,7 +94,7 @@ def main():
     check(options[-1] == "--without-ucx", options)
     check(environment["OMPI_MCA_mca_base_component_path"] == "/spack/strag/lib/openmpi", environment)
     check(environment["PMIX_MCA_mca_base_component_path"] == "/spack/pmix/lib/pmix", environment)
-    print("ok: the recipe for Spack")
+    print("ok: the recipes for Spack and EasyBuild")
 
 
 main()

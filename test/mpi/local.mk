@@ -25,6 +25,7 @@ mpi_tests = \
 	test/mpi/operators.sh \
 	test/mpi/params.sh \
 	test/mpi/plans.sh \
+	test/mpi/printed.sh \
 	test/mpi/save.sh \
 	test/mpi/signals.sh \
 	test/mpi/soak.sh \

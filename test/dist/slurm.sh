@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Jobs by Slurm as doc/guide/slurm.md says: srun with PMIx, and mpirun in a batch script, on four nodes,
+# each a slurmd with host name, IPC and /dev/shm of its own. strag runs, and knows Slurm's switches.
+# Needs root, and Debian's packages slurm-wlm and munge.
+set -eu
+# shellcheck source=test/dist/common.sh
+. "${srcdir:?run me by make check}/test/dist/common.sh"
+for program in munged slurmctld-wlm slurmd-wlm srun; do
+    command -v "$program" > /dev/null || skip "no $program"
+done
+[ "$(id -u)" = 0 ] || skip 'not root'
+unshare -u -i -m true 2> /dev/null || skip 'no namespaces here'
+case $("$OMPI_INFO" --version) in *'v4.1.'*) ;; *) skip 'Slurm of Debian 12 has the PMIx of Open MPI 4.1' ;; esac
+
+work=$(mktemp -d /tmp/strag-slurm.XXXXXX) # sockets have short names
+host=$(hostname -s)
+port=$((20000 + $$ % 10000))
+stop()
+{
+    local file pids=()
+    for file in "$work"/run/*.pid; do
+        [ ! -s "$file" ] || pids+=("$(cat "$file")")
+    done
+    for _ in {1..40}; do
+        kill "${pids[@]}" 2> /dev/null || break # until all have ended, or there are none
+        sleep 0.25
+    done
+    rm -rf "$work"
+}
+trap stop EXIT
+mkdir -p "$work"/{state,run,log} "$work"/{spool,tmp}/n{1,2,3,4}
+chmod 755 "$work" "$work/run"
+chmod 777 "$work"/tmp/*
+cat > "$work/slurm.conf" << END
+ClusterName=strag
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$work/run/munge
+SlurmctldPort=$port
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+StateSaveLocation=$work/state
+SlurmdSpoolDir=$work/spool/%n
+TmpFS=$work/tmp/%n
+SlurmctldPidFile=$work/run/control.pid
+SlurmdPidFile=$work/run/%n.pid
+SlurmctldLogFile=$work/log/control
+SlurmdLogFile=$work/log/%n
+SlurmdParameters=config_overrides
+TopologyPlugin=topology/tree
+NodeName=n[1-4] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + 4))] CPUs=2
+PartitionName=all Nodes=ALL Default=YES State=UP
+END
+printf 'SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\nSwitchName=c Switches=a,b\n' > "$work/topology.conf"
+export SLURM_CONF=$work/slurm.conf
+head -c 1024 /dev/urandom > "$work/run/key"
+chmod 400 "$work/run/key"
+munged --force --socket="$work/run/munge" --key-file="$work/run/key" --pid-file="$work/run/munge.pid" \
+    --log-file="$work/log/munge" --seed-file="$work/run/seed" > "$work/log/start" 2>&1 || skip 'munged does not start'
+slurmctld-wlm -i || skip 'slurmctld does not start'
+for node in n1 n2 n3 n4; do
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    unshare -u -i -m sh -c 'hostname "$0" && mount -t tmpfs tmpfs /dev/shm && exec slurmd-wlm -N "$0"' "$node" ||
+        skip 'slurmd does not start'
+done
+for _ in {1..40}; do
+    [ "$(sinfo -h -t idle -o %D 2> /dev/null)" != 4 ] || break
+    sleep 0.25
+done
+[ "$(sinfo -h -t idle -o %D)" = 4 ] || { tail -n 5 "$work"/log/*; skip 'the nodes do not come up'; }
+
+# ran NAME: strag ran, on Slurm's two switches
+ran()
+{
+    if ! grep -q 'coll:strag: .*topology: tree, 2 switches, 4 hosts, 8 ranks, 2 per host' "$work/out" ||
+        ! grep -q 'coll:strag: .*allreduce of 65536 .. 131071 bytes: [a-z-]* .*(auto' "$work/out"; then
+        cat "$work/out"
+        fail "$1"
+    fi
+    echo "ok: $1"
+}
+
+cd "$builddir"
+eval "$("$builddir/strag-mpirun" --print-env)"
+export OMPI_MCA_coll_strag_verbose=2
+program=("$builddir/bench/allreduce" --sizes 64K --iterations 2 --check --contender strag)
+OMPI_MCA_coll_strag_priority=100 timeout 60 srun --mpi=pmix -N4 -n8 "${program[@]}" > "$work/out" 2>&1 ||
+    { cat "$work/out"; fail srun; }
+ran 'srun --mpi=pmix'
+printf '%s\n' '#!/bin/sh' '#SBATCH --nodes=4 --ntasks-per-node=2' "$MPIRUN --mca coll strag ${program[*]}" > "$work/job"
+timeout 60 sbatch --wait -o "$work/out" "$work/job" > "$work/log/batch" 2>&1 || { cat "$work/log/batch" "$work/out"; fail sbatch; }
+ran 'mpirun in a batch script'

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Commands run as README, the guide and strag(1) print them: those of strag, of examples/plans.py and of
+# mpirun, for which PROGRAM makes one call on two ranks, and FILE is a plan. strag-tune has tests of its own
+# (tune.sh), modules in test/dist, builds in test/dist/tarball.sh.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+command -v python3 > /dev/null || {
+    echo 'skipped: no python3'
+    exit 77
+}
+
+own_folder printed
+top=$(cd "$srcdir" && pwd)
+grep -hE '^ {4,}(\$ )?(strag|mpirun|python3) ' "$top/README.md" "$top"/doc/guide/*.md | sed -E 's/^ +(\$ )?//' > "$files/commands"
+sed -n 's/^\.Dl //p' "$top/doc/strag.1" >> "$files/commands"
+# What README says to install is what quickstart installs.
+packages=$(sed -n "/^packages_build='/,/'\$/{s/packages_build=//;s/'//g;p}" "$top/quickstart" | xargs)
+for page in README.md doc/guide/install.md; do
+    sed -n 's/^ *\(sudo \)*apt-get install //p' "$top/$page" | grep -qxF "$packages" || fail "$page installs other packages than $packages"
+done
+
+mkdir "$files/build"
+cd "$files/build"
+ln -s "$top/examples" "$top/models" ..
+cp "$top/examples/tree.yaml" topology.yaml
+printf 'SwitchName=a Nodes=n[01-08]\nSwitchName=b Nodes=i02r13n[07-10]\nSwitchName=c Switches=a,b\n' > topology.conf
+printf 'strag-rules: 1\nrules:\n  - sizes:\n      - {from: 0, algorithm: auto}\n' > rules.yaml
+cp "$top/models/lumi-2025.model" model.yaml
+python3 "$top/examples/plans.py" trivance 9 > FILE
+export OMPI_MCA_coll_strag_verbose=1 SLURM_JOB_NODELIST='i02r13n[07-08]'
+
+# shellcheck disable=SC2317 # called by the commands
+strag()
+{
+    "$STRAG" "$@"
+}
+# Each set of options once, on two ranks or as many as a plan is for; the machine is one host.
+# shellcheck disable=SC2317
+mpirun()
+{
+    local ranks=2 options=()
+    while [ $# -gt 0 ]; do
+        case $1,${2-} in
+            -np,9) ranks=9 && shift 2 ;;
+            -np,*) shift 2 ;;
+            --oversubscribe,*) shift ;;
+            --mca,coll_strag_torus) options+=("$1" "$2" 1) && shift 3 ;;
+            --mca,*) options+=("$1" "$2" "$3") && shift 3 ;;
+            -x,*) options+=("$1" "$2") && shift 2 ;;
+            *) break ;;
+        esac
+    done
+    case $1 in
+        strag-tune) return ;;
+        bench/allreduce) set -- "$builddir/$1" "${@:2}" --iterations 2 ;;
+        *) set -- "$builddir/test/dist/sum" ;;
+    esac
+    [[ "${options[*]}" != *coll_strag_save* ]] || set -- "$programs/plans" --world ring # it makes long calls
+    # Tests of their own launch these: report.sh, trace.sh, tune.sh, tune_model.sh, ucp.sh.
+    if [ "${STRAG_TEST_FULL:-0}" != 1 ]; then
+        case ${options[*]} in *_report* | *_trace* | *_rules* | *_model* | *_transport*) return ;; esac
+    fi
+    ! grep -qxF -- "${options[*]} $1" launched 2> /dev/null || return 0
+    echo "${options[*]} $1" >> launched
+    mpi "$ranks" "${options[@]}" "$@" > ran 2>&1 || { cat ran; return 1; }
+    [[ "${options[*]}" != *'coll strag'* ]] || grep -q 'coll:strag: .*allreduce of' ran || { cat ran; return 1; }
+    cat ran
+}
+
+while read -r command; do
+    (eval "set -e; ${command//\/etc\/slurm\//}") > output 2>&1 < /dev/null ||
+        { tail -n 20 output; fail "$command"; }
+done < "$files/commands"
+echo "ok: $(wc -l < "$files/commands") commands, $(wc -l < launched) kinds of jobs"
