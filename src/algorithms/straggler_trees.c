@@ -7,8 +7,7 @@
  *
  *     before      every segment is summed up towards its tree's root, without the straggler
  *     round t     after the arrival: the straggler hands its own segment t to the root, which adds
- *                 it; finished segments t - 1 and older ones go down the tree, to the straggler,
- * too
+ *                 it; finished segments t - 1 and older ones go down the tree to all ranks
  *
  * A node at depth d of the tree gets segment t in round t + d after the arrival. So that takes m
  * rounds and as many more as the deepest tree is deep; the root reduces, not the straggler, since
@@ -29,10 +28,10 @@
  *     3 4 5     tree 1     3 > 6    3 > 4 > 5    6 > 7 > 8    7 > 1    8 > 2
  *     0 1 2
  *
- * Two trees i and l never share a link of dimension j: let i be the first of both in the circle
- * behind j; where it uses such a link x_i is not 0, and for tree l it is 0. Tree j itself uses
- * links from x_j = 0 to the last host's, where others never go, and those of the line, where x_i is
- * 0.
+ * Tree i uses links of another dimension j from hosts with x_i > 0, and x = 0 in the dimensions
+ * between j and i in the circle. So no two trees use the same one: of trees i and l, let i be the
+ * first behind j, then tree l needs x_i = 0. Tree j itself uses such links along its line, where
+ * x_i = 0, and over the straggler's coordinate, where no other tree goes.
  *
  * So every directed link carries 1/k of the vector at most; on a mesh twice that, since the way
  * from the last host to the first one goes back. Depth sum(sizes - 1) + 1.
@@ -55,8 +54,8 @@
 
 enum { NONE = -1 };
 
-/* Segments compared: the depth of the trees times 1, 2, 4, ...; and where nothing is compared. */
-enum { CHOICES = 10, PREFERRED = 4, BLOCKS_MAX = INT_MAX / 8 };
+/* Segments compared: as many as the trees are deep, which is the default, twice as many, .. */
+enum { CHOICES = 10, BLOCKS_MAX = INT_MAX / 8 };
 
 /* A rank in a tree. */
 struct branch {
@@ -349,8 +348,7 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
     if (!prepared)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a schedule");
     prepared->forest = forest;
-    prepared->segments =
-        problem->blocks ? problem->blocks / forest->trees : PREFERRED * forest->after;
+    prepared->segments = problem->blocks ? problem->blocks / forest->trees : forest->after;
     prepared->before = forest->before ? prepared->segments + forest->before - 1 : 0;
     *out = prepared;
     return STRAG_OK;
@@ -484,6 +482,14 @@ static int unit(const struct strag_problem *problem)
     return prepared->forest->trees;
 }
 
+/* Those with identical rounds both before and after, unless their number decides what share of the
+ * rounds shows a latency. */
+static int form_of(const struct strag_problem *problem, int blocks)
+{
+    const struct forest *forest = problem->shared;
+    return forest->chained || blocks / forest->trees < forest->after + 2 ? NONE : 0;
+}
+
 const struct strag_algorithm strag_straggler_trees = {
     .name = "straggler-trees",
     .summary = "a straggler on tori and trees: the others go ahead, then k trees over all links",
@@ -501,4 +507,5 @@ const struct strag_algorithm strag_straggler_trees = {
     .build = build,
     .same_rounds = same_rounds,
     .unit = unit,
+    .form_of = form_of,
 };
