@@ -27,6 +27,7 @@
     row(strag_leaders) \
     row(strag_direct) \
     row(strag_straggler_pipeline) \
+    row(strag_straggler_trees) \
     row(strag_stragglar) \
     row(strag_broadcast_after) \
     row(strag_optcc) \

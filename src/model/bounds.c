@@ -60,6 +60,19 @@ static struct sums sum_up(const struct strag_topology *topology, const double *r
     return sums;
 }
 
+/* The result needs the straggler's part: what passes it on to a host, or from it to a switch's
+ * hosts, carries as much as the vector. */
+static double find_narrowest(const struct strag_topology *topology, const double *rates)
+{
+    double narrowest = INFINITY;
+    for (int i = 1; i < topology->nnodes; i++) {
+        const struct strag_node *node = &topology->nodes[i];
+        if (node->level >= STRAG_LEVEL_HOST && node->leaves < topology->n)
+            narrowest = fmin(narrowest, rates[i]);
+    }
+    return narrowest;
+}
+
 static void find_bound(const struct strag_topology *topology, const struct strag_state *state,
                        const double *rates, struct strag_lower_bound *bound)
 {
@@ -71,14 +84,9 @@ static void find_bound(const struct strag_topology *topology, const struct strag
     if (sums.slow == 1 && topology->network == STRAG_NETWORK_TREE)
         bound->one_flow =
             strag_bound_one_flow(sums.hosts, sums.fastest / sums.slowest) / sums.fastest;
-    for (int i = 0; state && i < state->nstragglers; i++) {
-        const struct strag_straggler *straggler = &state->straggler[i];
-        const double late = 1 / rates[topology->host_node[straggler->rank]];
-        if (straggler->delay < bound->delay)
-            continue;
-        bound->late = straggler->delay > bound->delay ? late : fmax(late, bound->late);
-        bound->delay = straggler->delay;
-    }
+    bound->delay = strag_state_delay(state);
+    if (state && state->nstragglers)
+        bound->late = 1 / find_narrowest(topology, rates);
 }
 
 int strag_lower_bound(const struct strag_problem *problem, const struct strag_model *model,

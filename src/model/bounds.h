@@ -25,8 +25,9 @@ double strag_bound_one_flow(int hosts, double factor);
 struct strag_lower_bound {
     double shared;      /* theorem 2 for the rates of all hosts */
     double one_flow;    /* theorem 6 or 13, where one host is slow; else the same as `shared` */
-    double delay, late; /* the last straggler's delay in seconds; per byte, what has to leave its
-                           host from then on: its vector, or the sum */
+    double delay, late; /* the last straggler's delay in seconds; per byte, what the slowest uplink
+                           takes from then on: over each of them goes the straggler's vector or sum
+                           one way, or the result */
 };
 
 /**

@@ -15,7 +15,8 @@
 struct draft {
     struct strag_profile *profile;
     int parts_room, lines_room;
-    int joins; /* the first round with a straggler; behind the last one: none is late */
+    int joins; /* the first round with the last straggler; behind the last one: none is late */
+    int joined[STRAG_JOINS_MAX]; /* [profile->joins]: the first round with an earlier one */
     const struct strag_attempt *attempt;
     int every; /* of rounds that are like no other, one of this many is priced */
     bool pruned;
@@ -58,19 +59,42 @@ static bool add_line(struct draft *draft, struct strag_profile_part *part,
     return true;
 }
 
-/* The first round in which a late rank takes part. */
-static int find_joins(struct strag_traffic *traffic)
+/* An earlier straggler than the last one. If there is no room it is taken to be as late. */
+static void add_join(struct draft *draft, double delay, int round)
+{
+    struct strag_profile *profile = draft->profile;
+    int at = profile->njoins;
+    if (at == STRAG_JOINS_MAX) {
+        draft->joins = round < draft->joins ? round : draft->joins;
+        return;
+    }
+    for (; at > 0 && draft->joined[at - 1] > round; at--) {
+        draft->joined[at] = draft->joined[at - 1];
+        profile->joins[at] = profile->joins[at - 1];
+    }
+    draft->joined[at] = round;
+    profile->joins[at] = (struct strag_profile_join){.delay = delay};
+    profile->njoins++;
+}
+
+/* The first rounds in which late ranks take part: once the last one does, all others are there. */
+static void find_joins(struct draft *draft, struct strag_traffic *traffic)
 {
     const struct strag_instance *instance = &traffic->subject.instance;
     const struct strag_state *state = instance->problem.state;
-    int joins = instance->claim.rounds;
-    for (int i = 0; state && i < state->nstragglers && joins > 0; i++) {
-        int round = state->straggler[i].delay > 0
-                        ? strag_traffic_joins(traffic, state->straggler[i].rank)
-                        : joins;
-        joins = round < joins ? round : joins;
+    draft->joins = instance->claim.rounds;
+    for (int i = 0; state && i < state->nstragglers; i++) {
+        const double delay = state->straggler[i].delay;
+        if (!(delay > 0))
+            continue;
+        const int round = strag_traffic_joins(traffic, state->straggler[i].rank);
+        if (delay < draft->profile->delay)
+            add_join(draft, delay, round);
+        else if (round < draft->joins)
+            draft->joins = round;
     }
-    return joins;
+    while (draft->profile->njoins > 0 && draft->joined[draft->profile->njoins - 1] >= draft->joins)
+        draft->profile->njoins--;
 }
 
 /* A round that was examined becomes a part. @return false when out of memory */
@@ -92,6 +116,8 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic,
     profile->parts[profile->nparts++] = part;
     profile->posting += part.repeats * traffic->posting;
     profile->before += look->round < draft->joins;
+    for (int j = 0; j < profile->njoins; j++)
+        profile->joins[j].before += look->round < draft->joined[j];
     return true;
 }
 
@@ -406,7 +432,7 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
     else {
         const struct strag_instance *instance = &traffic.subject.instance;
         draft.profile->delay = strag_state_delay(problem->state);
-        draft.joins = find_joins(&traffic);
+        find_joins(&draft, &traffic);
         draft.profile->blocks = instance->claim.blocks;
         note_unit(draft.profile, instance);
         status = add_parts(&draft, &traffic, err);
@@ -521,9 +547,15 @@ double strag_profile_end(const struct strag_profile *profile, int first, int end
 
 double strag_profile_seconds(const struct strag_profile *profile, double bytes)
 {
-    double early = strag_profile_end(profile, 0, profile->before, 0, bytes);
-    return strag_profile_end(profile, profile->before, profile->nparts,
-                             early < profile->delay ? profile->delay : early, bytes);
+    double begin = 0;
+    int first = 0;
+    for (int j = 0; j < profile->njoins; j++) {
+        const struct strag_profile_join *join = &profile->joins[j];
+        begin = fmax(strag_profile_end(profile, first, join->before, begin, bytes), join->delay);
+        first = join->before;
+    }
+    begin = fmax(strag_profile_end(profile, first, profile->before, begin, bytes), profile->delay);
+    return strag_profile_end(profile, profile->before, profile->nparts, begin, bytes);
 }
 
 /* Of a part's lines, the longest for a size. */

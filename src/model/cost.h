@@ -42,10 +42,21 @@ struct strag_profile_part {
     int first_line, lines; /* the longest of these is what one of the rounds takes */
 };
 
+/* A straggler that is not the last one: seconds until it is there, and how many parts go without
+ * it. */
+struct strag_profile_join {
+    double delay;
+    int before;
+};
+
+#define STRAG_JOINS_MAX 4
+
 /* An algorithm's estimate for every size: mode `rounds`. */
 struct strag_profile {
     double delay;       /* seconds until the last straggler is there */
     int nparts, before; /* parts; the first `before` ones can go without the straggler */
+    int njoins;         /* of those before the last one, in the order of their parts */
+    struct strag_profile_join joins[STRAG_JOINS_MAX];
     struct strag_profile_part *parts;
     int nlines;
     struct strag_cost_line *lines;

@@ -70,6 +70,7 @@ unit_tests = \
 	test/unit/test_slowdown \
 	test/unit/test_state_text \
 	test/unit/test_straggler \
+	test/unit/test_straggler_trees \
 	test/unit/test_swing \
 	test/unit/test_swing_walk \
 	test/unit/test_symmetry \

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Straggler trees: an allreduce around a straggler on tori, trees of hosts, and with slow links.
+ *
+ * Each of k trees has a root, works on 1/k of the vector, and cuts that into m segments. All trees
+ * reach all ranks, and no two of them use the same link in the same direction.
+ *
+ *     before      every segment is summed up towards its tree's root, without the straggler
+ *     round t     after the arrival: the straggler hands its own segment t to the root, which adds
+ *                 it; finished segments t - 1 and older ones go down the tree to all ranks
+ *
+ * A node at depth d of the tree gets segment t in round t + d after the arrival. So that takes m
+ * rounds and as many more as the deepest tree is deep; the root reduces, not the straggler, since
+ * that would have to reduce for all trees.
+ *
+ * On a grid (a box of hosts, torus.h) the roots are the straggler's neighbours: a tree for each
+ * port, k = 2D. The tree of dimension i takes links upwards only (its mirror image downwards): at
+ * first along dimension i, then from each host of that line along dimension i + 1, and so on in a
+ * circle, never over the straggler's own coordinate; at last the straggler's hyperplane across
+ * dimension i. The parent of a host at distance x from the straggler, upwards and modulo the sizes:
+ *
+ *     x_i = 0     its neighbour below in dimension i
+ *     x_i > 0     ... in the last dimension of i, i + 1, .., i - 1 in which x is not 0
+ *
+ * 3 x 3, straggler 0, upwards:
+ *
+ *     6 7 8     tree 0     1 > 2    1 > 4 > 7    2 > 5 > 8    5 > 3    8 > 6
+ *     3 4 5     tree 1     3 > 6    3 > 4 > 5    6 > 7 > 8    7 > 1    8 > 2
+ *     0 1 2
+ *
+ * Tree i uses links of another dimension j from hosts with x_i > 0, and x = 0 in the dimensions
+ * between j and i in the circle. So no two trees use the same one: of trees i and l, let i be the
+ * first behind j, then tree l needs x_i = 0. Tree j itself uses such links along its line, where
+ * x_i = 0, and over the straggler's coordinate, where no other tree goes.
+ *
+ * So every directed link carries 1/k of the vector at most; on a mesh twice that, since the way
+ * from the last host to the first one goes back. Depth sum(sizes - 1) + 1.
+ *
+ * Elsewhere k = 1, a chain of hosts in the order of the network's tree, from the one behind the
+ * straggler's on and back to that: the vector crosses every uplink once each way. Other stragglers'
+ * hosts come first, in the order in which they will arrive, the last one first.
+ *
+ * Within a host the ranks are a chain from the one that the tree reaches. Those of the straggler's
+ * host get their results from the straggler; before, their sum goes straight to the root.
+ */
+#include "algorithms/straggler.h"
+#include "algorithms/torus.h"
+#include "algorithms/tree.h"
+#include "algorithms/uplinks.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { NONE = -1 };
+
+/* Segments compared: as many as the trees are deep, which is the default, twice as many, .. */
+enum { CHOICES = 10, BLOCKS_MAX = INT_MAX / 8 };
+
+/* A rank in a tree. */
+struct branch {
+    int32_t parent, child, sibling; /* ranks: its first child, and its parent's next one; or NONE */
+    int32_t depth;                  /* 0: the root */
+    int32_t early;                  /* the depth before the straggler is there */
+};
+
+/* The hosts of a problem, and what is in common to all counts of segments. */
+struct forest {
+    int n, trees, straggler;
+    int before, after; /* depths: of all trees without and with the straggler */
+    int mate;          /* the straggler's child on its host; NONE: it is alone there */
+    bool chained;      /* rounds do not need one another, and so it is counted */
+    int hosts;
+    int32_t *first;   /* [host]: of its ranks in rank_at; [hosts]: n */
+    int32_t *rank_at; /* host after host; first in each the rank that the trees reach */
+    int32_t *order;   /* [place]: hosts as a chain, the straggler's first */
+    double *delay;    /* [rank]: -1: it is in time; the straggler: INFINITY */
+    int32_t root[2 * STRAG_DIMS_MAX]; /* [tree] */
+    struct branch *branch;            /* [tree * n + rank] */
+};
+
+struct prepared {
+    const struct forest *forest;
+    int segments;
+    int before; /* rounds */
+};
+
+/* ---- Hosts ---- */
+
+static void find_delays(const struct strag_state *state, struct forest *forest)
+{
+    for (int rank = 0; rank < forest->n; rank++)
+        forest->delay[rank] = -1;
+    for (int i = 0; i < state->nstragglers; i++) {
+        double *delay = &forest->delay[state->straggler[i].rank];
+        *delay = fmax(*delay, state->straggler[i].delay);
+    }
+    forest->delay[forest->straggler] = INFINITY;
+}
+
+/* Ranks that share a host; if all do, each for itself. */
+static void find_hosts(const struct strag_topology *topology, struct forest *forest)
+{
+    const bool single = !topology || topology->hosts == 1;
+    const int32_t *ranks = !topology       ? NULL
+                           : topology->box ? topology->box->rank_at
+                                           : topology->leaf_rank;
+    for (int i = 0; i < forest->n; i++) {
+        forest->rank_at[i] = ranks ? ranks[i] : i;
+        if (i == 0 || single || !strag_topology_same_host(topology, ranks[i], ranks[i - 1]))
+            forest->first[forest->hosts++] = i;
+    }
+    forest->first[forest->hosts] = forest->n;
+}
+
+/* Those that come later stand before those that come earlier, or in time. */
+static void sort(int32_t *list, int count, const double *delay)
+{
+    for (int i = 1; i < count; i++) {
+        const int32_t moved = list[i];
+        int at = i;
+        for (; delay[moved] >= 0 && at > 0 && delay[list[at - 1]] < delay[moved]; at--)
+            list[at] = list[at - 1];
+        list[at] = moved;
+    }
+}
+
+/* Trees reach a host at a rank in time, if it has one, so that others' sums do not wait. The
+ * straggler's they reach there: its host-mates have no use for the result before. */
+static void sort_host(const struct forest *forest, int host)
+{
+    int32_t *ranks = forest->rank_at + forest->first[host];
+    const int last = forest->first[host + 1] - forest->first[host] - 1;
+    sort(ranks, last + 1, forest->delay);
+    if (forest->delay[ranks[0]] >= 0 && ranks[0] != forest->straggler) {
+        const int32_t late = ranks[0];
+        ranks[0] = ranks[last];
+        ranks[last] = late;
+    }
+}
+
+/* The straggler's host, those of others that are late, and the rest from the straggler's on.
+ * @return false: out of memory */
+static bool order_hosts(struct forest *forest)
+{
+    double *latest = malloc((size_t)forest->hosts * sizeof *latest);
+    int start = 0;
+    for (int h = 0; latest && h < forest->hosts; h++) {
+        latest[h] = -1;
+        for (int i = forest->first[h]; i < forest->first[h + 1]; i++)
+            latest[h] = fmax(latest[h], forest->delay[forest->rank_at[i]]);
+        start = latest[h] > latest[start] ? h : start;
+    }
+    for (int h = 0; latest && h < forest->hosts; h++)
+        forest->order[h] = (start + h) % forest->hosts;
+    if (latest)
+        sort(forest->order, forest->hosts, latest);
+    free(latest);
+    return latest != NULL;
+}
+
+/* ---- Trees ---- */
+
+static int count_trees(const struct strag_torus *torus)
+{
+    return torus->grid && torus->dims > 0 ? torus->parts : 1;
+}
+
+static int reached(const struct forest *forest, int host)
+{
+    return forest->rank_at[forest->first[host]];
+}
+
+static void add_branch(struct forest *forest, int tree, int parent, int child)
+{
+    struct branch *branch = forest->branch + (size_t)tree * (size_t)forest->n;
+    branch[child].parent = parent;
+    branch[child].sibling = branch[parent].child;
+    branch[parent].child = child;
+}
+
+static bool is_level(const struct strag_torus *torus, int a, int b, int dim)
+{
+    return strag_torus_coordinate(torus, a, dim) == strag_torus_coordinate(torus, b, dim);
+}
+
+/* On a grid: the cell's parent in a tree. The tree's dimension is tree % D; from tree D on all is
+ * mirrored. @param root  the straggler's cell */
+static int grid_parent(const struct strag_torus *torus, int tree, int root, int cell)
+{
+    const int dims = torus->dims, own = tree % dims, step = tree < dims ? -1 : 1;
+    int last = own;
+    for (int i = dims - 1; i > 0 && last == own && !is_level(torus, root, cell, own); i--) {
+        const int d = (own + i) % dims;
+        last = is_level(torus, root, cell, d) ? own : d;
+    }
+    const int at = strag_torus_coordinate(torus, cell, last) + step, size = torus->size[last];
+    return strag_torus_move(torus, cell, last, (at + size) % size);
+}
+
+static void grow_on_grid(struct forest *forest, const struct strag_torus *torus, int tree)
+{
+    const int home = forest->order[0];
+    for (int cell = 0; cell < forest->hosts; cell++) {
+        const int parent = cell == home ? NONE : grid_parent(torus, tree, home, cell);
+        if (parent == home) {
+            forest->root[tree] = reached(forest, cell);
+            add_branch(forest, tree, forest->root[tree], forest->straggler);
+        } else if (parent != NONE) {
+            add_branch(forest, tree, reached(forest, parent), reached(forest, cell));
+        }
+    }
+}
+
+static void grow_chain(struct forest *forest)
+{
+    forest->root[0] = reached(forest, forest->order[1]);
+    for (int i = 2; i <= forest->hosts; i++)
+        add_branch(forest, 0, reached(forest, forest->order[i - 1]),
+                   reached(forest, forest->order[i % forest->hosts]));
+}
+
+/* On every host. */
+static void grow_on_hosts(struct forest *forest, int tree)
+{
+    for (int h = 0; h < forest->hosts; h++) {
+        for (int i = forest->first[h] + 1; i < forest->first[h + 1]; i++)
+            add_branch(forest, tree, forest->rank_at[i - 1], forest->rank_at[i]);
+    }
+}
+
+/* From the root on. Those below the straggler are closer to it before. @param queue  room for n */
+static void find_depths(struct forest *forest, int tree, int32_t *queue)
+{
+    struct branch *branch = forest->branch + (size_t)tree * (size_t)forest->n;
+    int count = 0;
+    queue[count++] = forest->root[tree];
+    for (int i = 0; i < count; i++) {
+        const int rank = queue[i];
+        for (int child = branch[rank].child; child != NONE; child = branch[child].sibling) {
+            branch[child].depth = branch[rank].depth + 1;
+            branch[child].early = rank == forest->straggler ? 1 : branch[rank].early + 1;
+            queue[count++] = child;
+            if (child != forest->straggler && branch[child].early > forest->before)
+                forest->before = branch[child].early;
+        }
+        if (branch[rank].depth > forest->after)
+            forest->after = branch[rank].depth;
+    }
+}
+
+/* @return false: out of memory */
+static bool grow(struct forest *forest, const struct strag_torus *torus)
+{
+    const size_t branches = (size_t)forest->trees * (size_t)forest->n;
+    int32_t *queue = malloc((size_t)forest->n * sizeof *queue);
+    forest->branch = malloc(branches * sizeof *forest->branch);
+    for (size_t i = 0; forest->branch && i < branches; i++)
+        forest->branch[i] = (struct branch){NONE, NONE, NONE, 0, 0};
+    for (int tree = 0; queue && forest->branch && tree < forest->trees; tree++) {
+        grow_on_hosts(forest, tree);
+        if (torus->grid && torus->dims > 0)
+            grow_on_grid(forest, torus, tree);
+        else
+            grow_chain(forest);
+        find_depths(forest, tree, queue);
+    }
+    if (queue && forest->branch)
+        forest->mate = forest->branch[forest->straggler].child;
+    free(queue);
+    return queue && forest->branch;
+}
+
+static void unshare(void *shared)
+{
+    struct forest *forest = shared;
+    free(forest->first);
+    free(forest->rank_at);
+    free(forest->order);
+    free(forest->delay);
+    free(forest->branch);
+    free(forest);
+}
+
+static bool fill(const struct strag_problem *problem, struct forest *forest)
+{
+    const struct strag_torus torus = strag_torus_of(problem);
+    const size_t n = (size_t)problem->n;
+    forest->n = problem->n;
+    forest->trees = count_trees(&torus);
+    forest->straggler = strag_awaited_straggler(problem);
+    forest->chained = !strag_tree_is_one_switch(problem) || !strag_uplinks_equal(problem) ||
+                      problem->state->nstragglers > 1;
+    forest->first = malloc((n + 1) * sizeof *forest->first);
+    forest->rank_at = malloc(n * sizeof *forest->rank_at);
+    forest->order = malloc(n * sizeof *forest->order);
+    forest->delay = malloc(n * sizeof *forest->delay);
+    if (!forest->first || !forest->rank_at || !forest->order || !forest->delay)
+        return false;
+    find_delays(problem->state, forest);
+    find_hosts(problem->topology, forest);
+    for (int h = 0; h < forest->hosts; h++)
+        sort_host(forest, h);
+    return order_hosts(forest) && grow(forest, &torus);
+}
+
+static int share(const struct strag_problem *problem, void **shared, struct strag_error *err)
+{
+    struct forest *forest = calloc(1, sizeof *forest);
+    if (forest && fill(problem, forest)) {
+        *shared = forest;
+        return STRAG_OK;
+    }
+    if (forest)
+        unshare(forest);
+    return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the trees of %d ranks", problem->n);
+}
+
+/* ---- The algorithm ---- */
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    const struct strag_torus torus = strag_torus_of(problem);
+    const int trees = count_trees(&torus);
+    if (problem->n > 1 && (problem->blocks > BLOCKS_MAX || problem->blocks % trees))
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "straggler-trees cuts into a multiple of %d blocks, up to %d, not %d",
+                          trees, BLOCKS_MAX, problem->blocks);
+    return STRAG_OK;
+}
+
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    const struct forest *forest = problem->shared;
+    int count = 0;
+    for (int64_t all = (int64_t)forest->trees * forest->after; count < CHOICES; all *= 2) {
+        if (count > 0 && all > BLOCKS_MAX)
+            break;
+        blocks[count++] = (int)all;
+    }
+    return count;
+}
+
+static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
+{
+    const struct forest *forest = problem->shared;
+    struct prepared *prepared = malloc(sizeof *prepared);
+    if (!prepared)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a schedule");
+    prepared->forest = forest;
+    prepared->segments = problem->blocks ? problem->blocks / forest->trees : forest->after;
+    prepared->before = forest->before ? prepared->segments + forest->before - 1 : 0;
+    *out = prepared;
+    return STRAG_OK;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct forest *forest = prepared->forest;
+    *claim = (struct strag_claim){
+        .rounds = prepared->before + prepared->segments + forest->after,
+        .blocks = forest->trees * prepared->segments,
+        .chain = forest->chained ? (forest->before ? forest->before : 1) + forest->after : 0,
+        .waits = true,
+        .straggler = forest->straggler,
+        .before = prepared->before,
+    };
+}
+
+/* Every message is a segment. */
+static double sent_max(const struct strag_problem *problem)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct forest *forest = prepared->forest;
+    int most = 0;
+    for (int rank = 0; rank < forest->n; rank++) {
+        int sends = 0;
+        for (int tree = 0; tree < forest->trees; tree++) {
+            const struct branch *branch = forest->branch + (size_t)tree * (size_t)forest->n;
+            sends += rank != forest->root[tree];
+            for (int child = branch[rank].child; child != NONE; child = branch[child].sibling)
+                sends++;
+        }
+        most = sends > most ? sends : most;
+    }
+    return (double)most / forest->trees;
+}
+
+/* A rank in a tree, in a round before or after the arrival. */
+struct turn {
+    const struct prepared *prepared;
+    const struct branch *branch; /* of the tree's ranks */
+    int tree, rank;
+    int round, t; /* t: from the first round before, or from the arrival on */
+    struct strag_builder *builder;
+};
+
+/* @return the block, or NONE: there is no such segment */
+static int block_of(const struct turn *turn, int segment)
+{
+    const int segments = turn->prepared->segments;
+    return segment >= 0 && segment < segments ? turn->tree * segments + segment : NONE;
+}
+
+static void send(const struct turn *turn, int peer, int block)
+{
+    strag_send(turn->builder, turn->round, peer, block, block == NONE ? 0 : 1);
+}
+
+static void build_before(const struct turn *turn)
+{
+    const struct forest *forest = turn->prepared->forest;
+    const int root = forest->root[turn->tree], rank = turn->rank;
+    const int up = turn->t - forest->before + turn->branch[rank].early;
+    const int block = block_of(turn, up + 1), mate = forest->mate;
+    if (rank != root)
+        send(turn, rank == mate ? root : turn->branch[rank].parent, block_of(turn, up));
+    for (int child = turn->branch[rank].child; child != NONE; child = turn->branch[child].sibling) {
+        if (child != forest->straggler)
+            strag_recv_reduce(turn->builder, turn->round, child, block, block != NONE);
+    }
+    if (rank == root && mate != NONE)
+        strag_recv_reduce(turn->builder, turn->round, mate, block, block != NONE);
+}
+
+static void build_after(const struct turn *turn)
+{
+    const struct forest *forest = turn->prepared->forest;
+    const int root = forest->root[turn->tree], rank = turn->rank;
+    const int down = turn->t - turn->branch[rank].depth, block = block_of(turn, down);
+    strag_stage(turn->builder, "hand in");
+    if (rank == forest->straggler)
+        send(turn, root, block_of(turn, turn->t));
+    strag_stage(turn->builder, "broadcast");
+    for (int child = turn->branch[rank].child; child != NONE; child = turn->branch[child].sibling)
+        send(turn, child, block_of(turn, down - 1));
+    if (rank != root) {
+        strag_recv(turn->builder, turn->round, turn->branch[rank].parent, block, block != NONE);
+    } else {
+        strag_stage(turn->builder, "hand in");
+        strag_recv_reduce(turn->builder, turn->round, forest->straggler, block, block != NONE);
+    }
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct forest *forest = prepared->forest;
+    const struct strag_rounds wanted = strag_rounds_wanted(builder);
+    const int rounds = prepared->before + prepared->segments + forest->after;
+    struct turn turn = {.prepared = prepared, .rank = rank, .builder = builder};
+    strag_stage(builder, "sum up");
+    for (turn.round = wanted.first; turn.round < wanted.end && turn.round < rounds; turn.round++) {
+        const bool early = turn.round < prepared->before;
+        turn.t = turn.round - (early ? 0 : prepared->before);
+        for (turn.tree = 0; turn.tree < forest->trees; turn.tree++) {
+            turn.branch = forest->branch + (size_t)turn.tree * (size_t)forest->n;
+            if (!early)
+                build_after(&turn);
+            else if (rank != forest->straggler)
+                build_before(&turn);
+        }
+    }
+}
+
+/* From when all nodes are busy until the first segments have all set out. */
+static int same_rounds(const struct strag_problem *problem, int round)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct forest *forest = prepared->forest;
+    const bool early = round < prepared->before;
+    const int t = round - (early ? 0 : prepared->before);
+    const int full = early ? forest->before - 1 : forest->after;
+    return t >= full && t < prepared->segments ? prepared->segments - t : 1;
+}
+
+/* A segment of every tree. */
+static int unit(const struct strag_problem *problem)
+{
+    const struct prepared *prepared = problem->prepared;
+    return prepared->forest->trees;
+}
+
+/* Those with identical rounds both before and after, unless their number decides what share of the
+ * rounds shows a latency. */
+static int form_of(const struct strag_problem *problem, int blocks)
+{
+    const struct forest *forest = problem->shared;
+    return forest->chained || blocks / forest->trees < forest->after + 2 ? NONE : 0;
+}
+
+const struct strag_algorithm strag_straggler_trees = {
+    .name = "straggler-trees",
+    .summary = "a straggler on tori and trees: the others go ahead, then k trees over all links",
+    .rounds = "m + depth",
+    .sent = "about 2",
+    .needs_straggler = true,
+    .check = check,
+    .share = share,
+    .unshare = unshare,
+    .prepare = prepare,
+    .release = free,
+    .choices = choices,
+    .claim = claim,
+    .sent_max = sent_max,
+    .build = build,
+    .same_rounds = same_rounds,
+    .unit = unit,
+    .form_of = form_of,
+};

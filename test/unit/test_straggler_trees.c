@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * straggler-trees: proofs on one switch, grids and trees of hosts; which links it loads; its
+ * modelled times against the lower bounds, and what is chosen.
+ */
+#include "algorithms/table.h"
+#include "machines.h"
+#include "model/bounds.h"
+#include "model/select.h"
+#include "plan/verify.h"
+#include "support.h"
+#include "trees.h"
+
+#include <math.h>
+
+enum { LATE_MAX = 3 };
+
+/* A problem with its state. Do not copy it. */
+struct late {
+    struct strag_straggler straggler[LATE_MAX];
+    struct strag_slow slow;
+    struct strag_state state;
+    struct strag_problem problem;
+};
+
+static void late_make(struct late *late, const struct strag_topology *topology, int n, int rank,
+                      double delay)
+{
+    *late = (struct late){.straggler = {{rank, delay}}};
+    late->state = (struct strag_state){.nstragglers = 1, .straggler = late->straggler};
+    late->problem = (struct strag_problem){.n = n, .topology = topology, .state = &late->state};
+}
+
+static void late_add(struct late *late, int rank, double delay)
+{
+    late->straggler[late->state.nstragglers++] = (struct strag_straggler){rank, delay};
+}
+
+static void late_slow(struct late *late, int rank, double factor)
+{
+    late->slow = (struct strag_slow){rank, factor};
+    late->state.slow = &late->slow;
+    late->state.nslow = 1;
+}
+
+/* ---- Proofs ---- */
+
+static struct strag_measure proved(const struct late *late, const char *what)
+{
+    struct strag_measure measure;
+    struct strag_error err;
+    if (strag_verify(support_algorithm("straggler-trees"), &late->problem, &measure, NULL, &err) !=
+        STRAG_OK)
+        fail_msg("%s, n = %d, rank %d late, %d blocks: %s", what, late->problem.n,
+                 late->straggler[0].rank, late->problem.blocks, err.text);
+    assert_true(measure.waits);
+    assert_true(fabs(measure.sent_total - 2.0 * (late->problem.n - 1)) < 1e-9 * late->problem.n ||
+                measure.sent_total > 2.0 * (late->problem.n - 1));
+    return measure;
+}
+
+static void on_one_switch(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 64; n++) {
+        for (int rank = 0; rank < n; rank += n < 12 ? 1 : n / 3) {
+            struct late late;
+            late_make(&late, NULL, n, rank, 1e-3);
+            late.problem.blocks = 1 + (n + rank) % 5;
+            const struct strag_measure measure = proved(&late, "one switch");
+            assert_int_equal(measure.rounds - measure.before, late.problem.blocks + n - 1);
+            if (n > 2)
+                late_add(&late, (rank + n / 2) % n, 1e-4);
+            if (n > 3)
+                late_add(&late, (rank + 1) % n, 2e-4);
+            proved(&late, "several late on one switch");
+        }
+    }
+}
+
+static void prove_all_ranks(const struct strag_topology *topology, const char *what)
+{
+    for (int rank = 0; rank < topology->n; rank++) {
+        struct late late;
+        late_make(&late, topology, topology->n, rank, 1e-3);
+        proved(&late, what);
+    }
+}
+
+static void on_grids(void **state)
+{
+    (void)state;
+    static const struct {
+        enum strag_network network;
+        const char *dims;
+        bool wrap;
+        int ranks;
+    } cases[] = {
+        {STRAG_NETWORK_TORUS, "2", true, 1},      {STRAG_NETWORK_TORUS, "3", true, 1},
+        {STRAG_NETWORK_TORUS, "8", true, 1},      {STRAG_NETWORK_TORUS, "7", false, 1},
+        {STRAG_NETWORK_TORUS, "2x2", true, 1},    {STRAG_NETWORK_TORUS, "1x5", true, 1},
+        {STRAG_NETWORK_TORUS, "3x2", true, 1},    {STRAG_NETWORK_TORUS, "3x5", true, 1},
+        {STRAG_NETWORK_TORUS, "4x4", true, 1},    {STRAG_NETWORK_TORUS, "8x8", true, 1},
+        {STRAG_NETWORK_TORUS, "4x3", false, 1},   {STRAG_NETWORK_TORUS, "2x2x2", true, 1},
+        {STRAG_NETWORK_TORUS, "3x2x4", true, 1},  {STRAG_NETWORK_TORUS, "4x4x4", true, 1},
+        {STRAG_NETWORK_TORUS, "3x3", true, 2},    {STRAG_NETWORK_TORUS, "2x1x3", true, 3},
+        {STRAG_NETWORK_TORUS, "3x3x2", false, 1}, {STRAG_NETWORK_HYPERX, "3x4", true, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct strag_topology *grid =
+            machine_grid(cases[i].network, cases[i].wrap, cases[i].dims, NULL, cases[i].ranks);
+        prove_all_ranks(grid, cases[i].dims);
+        for (int ports = 1; ports <= 4; ports++) {
+            struct late late;
+            late_make(&late, grid, grid->n, grid->n / 2, 1e-3);
+            late.problem.ports = ports;
+            proved(&late, "with so many ports");
+        }
+        strag_topology_free(grid);
+    }
+}
+
+static void on_trees(void **state)
+{
+    (void)state;
+    static const char *const trees[] = {"N(H(0 1 2 3) H(4 5 6 7) H(8 9 10))", "N(H(0 1 2))",
+                                        "N(S(H(0) H(1 2)) S(H(3 4 5) H(6) H(7)) H(8 9))"};
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        struct machine_nodes nodes = machine_parse(trees[i]);
+        struct strag_topology *tree = machine_finish(&nodes, NULL);
+        prove_all_ranks(tree, trees[i]);
+        strag_topology_free(tree);
+    }
+    struct strag_topology *hosts = machine_flat(64, 8);
+    prove_all_ranks(hosts, "8 hosts of 8");
+    strag_topology_free(hosts);
+}
+
+/* Any tree, up to three late ranks, one slow. */
+static void random_states_on_random_trees(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("random_states_on_random_trees")};
+    for (long i = support_cases(2000); i > 0; i--) {
+        const int n = 2 + (int)rng_below(&rng, 20);
+        int *ranks = trees_ranks(&rng, n);
+        struct strag_topology *tree = trees_random(&rng, n, 1 + (int)rng_below(&rng, 4), ranks);
+        struct late late;
+        late_make(&late, tree, n, (int)rng_below(&rng, (unsigned)n), 1e-3);
+        while (late.state.nstragglers < LATE_MAX && !rng_one_in(&rng, 3))
+            late_add(&late, (int)rng_below(&rng, (unsigned)n), 1e-6 * rng_below(&rng, 2000));
+        if (rng_one_in(&rng, 2))
+            late_slow(&late, (int)rng_below(&rng, (unsigned)n), 2);
+        late.problem.blocks = 1 + (int)rng_below(&rng, 9);
+        proved(&late, "a random tree");
+        free(ranks);
+        strag_topology_free(tree);
+    }
+}
+
+/* ---- Links ---- */
+
+/* On a torus every link carries two parts of the vector at most in all: one before and one after.
+ */
+static void links_of_tori_are_shared_out(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"5", "3x5", "4x4", "3x4x5", "3x3x3x3"};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, dims[i], NULL, 1);
+        const struct strag_model model = machine_model(STRAG_NETWORK_TORUS);
+        for (int rank = 0; rank < torus->n; rank += 1 + torus->n / 7) {
+            struct late late;
+            struct strag_profile *profile;
+            struct strag_error err;
+            late_make(&late, torus, torus->n, rank, 1e-3);
+            if (strag_profile_create(support_algorithm("straggler-trees"), &late.problem, &model,
+                                     &profile, &err) != STRAG_OK)
+                fail_msg("%s", err.text);
+            assert_true(fabs(profile->busiest * 2 * torus->box->dims - 2) < 1e-9);
+            strag_profile_free(profile);
+        }
+        strag_topology_free(torus);
+    }
+}
+
+/* The stretches of identical rounds that the profile relies on. */
+static void identical_rounds(void **state)
+{
+    (void)state;
+    struct strag_algorithm plain = *support_algorithm("straggler-trees");
+    plain.same_rounds = NULL;
+    struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x4", NULL, 1);
+    struct strag_topology *hosts = machine_flat(12, 3);
+    const struct strag_model model = machine_model(STRAG_NETWORK_TORUS);
+    for (int blocks = 4; blocks <= 80; blocks += 4) {
+        for (int tree = 0; tree < 2; tree++) {
+            struct late late;
+            struct strag_profile *one, *other;
+            struct strag_error err;
+            late_make(&late, tree ? hosts : torus, 12, 5, 1e-4);
+            late.problem.blocks = blocks;
+            assert_int_equal(strag_profile_create(support_algorithm("straggler-trees"),
+                                                  &late.problem, &model, &one, &err),
+                             STRAG_OK);
+            assert_int_equal(strag_profile_create(&plain, &late.problem, &model, &other, &err),
+                             STRAG_OK);
+            for (double bytes = 1; bytes < 1e10; bytes *= 100) {
+                const double seconds = strag_profile_seconds(other, bytes);
+                assert_true(fabs(strag_profile_seconds(one, bytes) - seconds) <= 1e-9 * seconds);
+            }
+            assert_true(blocks < 80 || one->nparts < other->nparts);
+            strag_profile_free(one);
+            strag_profile_free(other);
+        }
+    }
+    strag_topology_free(torus);
+    strag_topology_free(hosts);
+}
+
+/* ---- Times ---- */
+
+/* What is chosen, relative to the bound: behind the arrival. */
+static double over_bound(const struct late *late, const struct strag_model *model, double bytes,
+                         const struct strag_algorithm **chosen)
+{
+    const struct strag_select_options options = {.minimum = 0};
+    const double delay = strag_state_delay(&late->state);
+    struct strag_selection *selection;
+    struct strag_lower_bound bound;
+    struct strag_error err;
+    if (strag_select(&late->problem, model, &options, &selection, &err) != STRAG_OK ||
+        strag_lower_bound(&late->problem, model, &bound, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    const struct strag_entry *entry = strag_table_entry(&selection->table, (size_t)bytes);
+    double seconds = NAN;
+    for (int c = 0; c < selection->candidates; c++) {
+        if (selection->candidate[c].algorithm == entry->algorithm &&
+            selection->candidate[c].blocks == entry->blocks)
+            seconds = strag_profile_seconds(selection->candidate[c].profile, bytes);
+    }
+    *chosen = entry->algorithm;
+    strag_selection_free(selection);
+    return (seconds - delay) / (strag_lower_bound_seconds(&bound, bytes) - delay);
+}
+
+static void report(const char *what, const struct late *late, const struct strag_model *model)
+{
+    for (double bytes = 1 << 24; bytes < 3e9; bytes *= 4) {
+        const struct strag_algorithm *chosen;
+        const double ratio = over_bound(late, model, bytes, &chosen);
+        print_message("%-24s %6.0f MiB %-20s %.3f\n", what, bytes / (1 << 20), chosen->name, ratio);
+    }
+}
+
+static void near_the_bounds(void **state)
+{
+    (void)state;
+    static const char *const tori[] = {"4x4", "8x8", "4x4x4", "3x5"};
+    struct late late;
+    for (size_t i = 0; i < sizeof tori / sizeof *tori; i++) {
+        struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, tori[i], NULL, 1);
+        const struct strag_model model = machine_model(STRAG_NETWORK_TORUS);
+        late_make(&late, torus, torus->n, torus->n / 2, 10);
+        report(tori[i], &late, &model);
+        strag_topology_free(torus);
+    }
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
+    struct machine_nodes nodes = machine_parse("N(H(0 1 2 3) H(4 5 6 7) H(8 9 10))");
+    struct strag_topology *tree = machine_finish(&nodes, NULL), *hosts = machine_flat(64, 8);
+    late_make(&late, tree, 11, 5, 10);
+    report("4,4,3", &late, &model);
+    late_make(&late, hosts, 64, 20, 10);
+    report("8 hosts of 8", &late, &model);
+    strag_topology_free(tree);
+    strag_topology_free(hosts);
+    for (int n = 6; n <= 16; n += n == 6 ? 2 : 8) {
+        late_make(&late, NULL, n, 1, 10);
+        late_slow(&late, 3, 2);
+        report("late and slow", &late, &model);
+    }
+    late_make(&late, NULL, 8, 1, 10);
+    late_add(&late, 4, 5);
+    report("two late of 8", &late, &model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(on_one_switch),
+        cmocka_unit_test(on_grids),
+        cmocka_unit_test(on_trees),
+        cmocka_unit_test(random_states_on_random_trees),
+        cmocka_unit_test(links_of_tori_are_shared_out),
+        cmocka_unit_test(identical_rounds),
+        cmocka_unit_test(near_the_bounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
