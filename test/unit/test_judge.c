@@ -7,6 +7,8 @@
 #include "detect/thresholds.h"
 #include "exhaust.h"
 
+#include "machine/job.h"
+
 #include <math.h>
 
 static const struct cluster_kind with_stragglers = {.ranks = CLUSTER_HOSTS, .stragglers = true};
