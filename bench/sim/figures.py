@@ -76,7 +76,7 @@ TAIL = """
 
 - Long vectors. The model shares links evenly and has no loss to packets and queues, for Swing as
   for bucket: Swing ends at 1/1.2 of the peak on a square torus, not at 77 %, and bucket at
-  nearly all of it. On 8x8 and 16x16, where bucket has few rounds, and in three and four dimensions
+  nearly all of it. On 8x8 and 16x16, on which bucket has few rounds, and in three and four dimensions
   bucket is therefore faster by as much as Swing's congestion costs; in the paper its rounds cost
   more.
 - Bandwidths. On one torus a network that is k times faster is equivalent to a vector that is k times
