@@ -6,6 +6,7 @@
 #include "cluster.h"
 #include "detect/thresholds.h"
 #include "exhaust.h"
+#include "machine/job.h"
 
 #include "machine/job.h"
 
