@@ -22,6 +22,8 @@ for page in README.md doc/guide/install.md; do
     sed -n 's/^ *\(sudo \)*apt-get install //p' "$top/$page" | grep -qxF "$packages" || fail "$page installs other packages than $packages"
 done
 
+grep -q "among $("$STRAG" list | wc -l) algorithms" "$top/README.md" || fail 'README has another number of algorithms'
+
 mkdir "$files/build"
 cd "$files/build"
 ln -s "$top/examples" "$top/models" ..
