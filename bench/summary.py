@@ -336,11 +336,12 @@ def frame(height):
            'font-family="sans-serif" font-size="11">')
     yield f'<rect width="{WIDTH}" height="{height}" fill="white"/>'
     yield ('<text x="8" y="16" font-size="13">Stock Open MPI\'s time over strag\'s, from the lowest to '
-           'the highest size, and the median; right of 1 strag is faster</text>')
+           'the highest size, and the median</text>')
     for left, color, text in ((LEFT, CHOICE, "against its own choice"),
                               (LEFT + 160, BEST, "against its best algorithm and setting")):
         yield (f'<rect x="{left}" y="24" width="10" height="8" fill="{color}"/>'
                f'<text x="{left + 14}" y="32">{text}</text>')
+    yield f'<text x="{WIDTH - RIGHT}" y="32" text-anchor="end">strag is faster →</text>'
     for tick in TICKS:
         yield (f'<line x1="{x(tick):.1f}" y1="{TOP - 6}" x2="{x(tick):.1f}" y2="{height - 24}" '
                f'stroke="{"black" if tick == 1 else "#ddd"}"/>'

@@ -7,9 +7,10 @@ set -eu
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 command -v doxygen > /dev/null || skip 'no doxygen'
 
-trap 'rm -rf "$builddir/doc/html" "$builddir/doc/shown"' EXIT
-make -s -C "$builddir" doc > "$builddir/doc/log" 2>&1 || { cat "$builddir/doc/log"; fail 'make doc'; }
-[ ! -s "$builddir/doc/log" ] || { cat "$builddir/doc/log"; fail 'Doxygen complains'; }
+own_folder doc
+trap 'rm -rf "$work" "$builddir/doc/html" "$builddir/doc/shown"' EXIT
+make -s -C "$builddir" doc > "$work/log" 2>&1 || { cat "$work/log"; fail 'make doc'; }
+[ ! -s "$work/log" ] || { cat "$work/log"; fail 'Doxygen complains'; }
 html=$builddir/doc/html
 for name in $(grep -oE '[ *]strag_[a-z_]+\(' "$srcdir/src/api/strag.h" | tr -d ' *(' | sort -u); do
     grep -q ">$name<" "$html/strag_8h.html" || fail "strag.h's page has no $name"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Commands run as README, the guide and strag(1) print them: those of strag, of examples/plans.py and of
+# Commands run as README, the guide, strag(1) and strag-tune(1) print them: those of strag, of examples/plans.py and of
 # mpirun, for which PROGRAM makes one call on two ranks, and FILE is a plan. strag-tune has tests of its own
 # (tune.sh), modules in test/dist, builds in test/dist/tarball.sh.
 set -eu
@@ -15,11 +15,14 @@ own_folder printed
 top=$(cd "$srcdir" && pwd)
 grep -hE '^ {4,}(\$ )?(strag|mpirun|python3) ' "$top/README.md" "$top"/doc/guide/*.md | sed -E 's/^ +(\$ )?//' > "$files/commands"
 sed -n 's/^\.Dl //p' "$top/doc/strag.1" >> "$files/commands"
+sed -e ':more' -e '/\\e$/{N;s/ *\\e\n */ /;b more' -e '}' "$top/doc/strag-tune.1" | grep '^mpirun ' >> "$files/commands"
 # What README says to install is what quickstart installs.
 packages=$(sed -n "/^packages_build='/,/'\$/{s/packages_build=//;s/'//g;p}" "$top/quickstart" | xargs)
 for page in README.md doc/guide/install.md; do
     sed -n 's/^ *\(sudo \)*apt-get install //p' "$top/$page" | grep -qxF "$packages" || fail "$page installs other packages than $packages"
 done
+
+grep -q "among $("$STRAG" list | wc -l) algorithms" "$top/README.md" || fail 'README has another number of algorithms'
 
 mkdir "$files/build"
 cd "$files/build"
@@ -44,7 +47,7 @@ mpirun()
     while [ $# -gt 0 ]; do
         case $1,${2-} in
             -np,9) ranks=9 && shift 2 ;;
-            -np,*) shift 2 ;;
+            -np,* | --map-by,*) shift 2 ;;
             --oversubscribe,*) shift ;;
             --mca,coll_strag_torus) options+=("$1" "$2" 1) && shift 3 ;;
             --mca,*) options+=("$1" "$2" "$3") && shift 3 ;;
