@@ -15,6 +15,9 @@ AC_DEFUN([STRAG_OPTIONS], [
     [AC_MSG_ERROR([--with-plugindir=$with_plugindir: an absolute path is needed])])
   AS_CASE([$with_ucx], [''|yes|no|/*], [],
     [AC_MSG_ERROR([--with-ucx=$with_ucx: an absolute path is needed, the prefix of a UCX])])
+  AS_CASE([$with_cuda], [''|yes|no], [],
+    [AS_IF([test -z "$NVCC" && test ! -x "$with_cuda/bin/nvcc"],
+           [AC_MSG_ERROR([--with-cuda=$with_cuda: no $with_cuda/bin/nvcc])])])
 ])
 
 # STRAG_CHECK_CFLAG(FLAG, IF-ACCEPTED, [IF-NOT])

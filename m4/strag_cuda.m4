@@ -25,9 +25,8 @@ AC_DEFUN([STRAG_CUDA], [
   AC_ARG_VAR([NVCC], [NVIDIA's compiler, for kernels])
   AS_IF([test -n "$NVCC" && test "$with_cuda" != no],
         [STRAG_CUDA_NVCC],
-        [AS_CASE([$with_cuda], [no|check], [],
-                 [yes], [AC_MSG_ERROR([--with-cuda: no nvcc in /usr/local/cuda/bin or in PATH])],
-                 [AC_MSG_ERROR([--with-cuda=$with_cuda: no $with_cuda/bin/nvcc])])])
+        [AS_IF([test "$with_cuda" = yes],
+               [AC_MSG_ERROR([--with-cuda: no nvcc in /usr/local/cuda/bin or in PATH])])])
   AS_IF([test -z "$STRAG_KERNELS_COMMAND" && test "$with_cuda" = check], [STRAG_CUDA_CLANG])
   AC_SUBST([STRAG_KERNELS_COMMAND])
   AC_CHECK_FUNC([dlopen], [DL_LIBS=], [DL_LIBS=-ldl])

@@ -17,8 +17,9 @@ learn()
     local calls=$1
     shift
     mpi 4 --mca coll strag --mca coll_strag_verbose 1 "$@" "$on_hosts" 1 - \
-        "$programs/learn" --count $((bytes / 8)) --calls "$calls" > "$output" 2>&1 || { tail -n 40 "$output"; fail "learn: $*"; }
-    grep '^learn: np' "$output" | tail -n 1
+        "$programs/links" --expect none --count $((bytes / 8)) --calls "$calls" --more 100 > "$output" 2>&1 ||
+        { tail -n 40 "$output"; fail "learn: $*"; }
+    grep '^links: np' "$output" | tail -n 1
 }
 
 # tried NAME: how many experiments of a communicator have ended

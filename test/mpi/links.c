@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hosts' links are watched: calls until they have been probed several times, or until they should
- * have been. Every result is checked.
+ * Hosts' links are watched, and algorithms tried: calls until links have been probed several times,
+ * or this many where none is to be. Every result is checked.
  *
- *     links [--count N] [--also N] [--expect probes|none]     also: of every second call
+ *     links [--count N] [--also N] [--expect probes|none] [--calls N] [--more N]
+ *
+ * --also  elements of every second call
+ * --more  calls each, then, on a dup of the communicator ("first") and on one with its ranks in
+ * another order ("second", "third"): learn.sh reads what strag says of them
  */
 #include "common.h"
 
@@ -34,6 +38,19 @@ static void allreduce(MPI_Comm comm, int call)
     TEST_CHECK(wrong == 0, "call %d: %ld elements are wrong", call, wrong);
 }
 
+static void run_more(MPI_Comm first, int calls)
+{
+    MPI_Comm comms[2];
+    TEST_MPI(MPI_Comm_dup(first, &comms[0]));
+    TEST_MPI(MPI_Comm_split(first, 0, -test.rank, &comms[1]));
+    for (int c = 0; c < 2; c++) {
+        TEST_MPI(MPI_Comm_set_name(comms[c], c ? "third" : "second"));
+        for (int call = 0; call < calls; call++)
+            allreduce(comms[c], call);
+        TEST_MPI(MPI_Comm_free(&comms[c]));
+    }
+}
+
 /* All ranks see a probe in the same call. Its result is arbitrary where all hosts are one machine;
  * it must be an existing rank, and more than 1. */
 static int probes_of(MPI_Comm comm, int calls)
@@ -55,9 +72,9 @@ static int probes_of(MPI_Comm comm, int calls)
 
 int main(int argc, char **argv)
 {
-    const char *count = "32768", *also = NULL, *expect = "probes", *calls = "200";
-    const struct test_option options[] = {
-        {"count", &count}, {"also", &also}, {"expect", &expect}, {"calls", &calls}, {NULL, NULL}};
+    const char *count = "32768", *also = NULL, *expect = "probes", *calls = "200", *more = "0";
+    const struct test_option options[] = {{"count", &count}, {"also", &also}, {"expect", &expect},
+                                          {"calls", &calls}, {"more", &more}, {NULL, NULL}};
     MPI_Comm comm;
     test_start(&argc, &argv, "links", MPI_THREAD_SINGLE, options);
     job.count = (int)test_number("count", count, 1, 100000000);
@@ -66,11 +83,13 @@ int main(int argc, char **argv)
     job.output = test_allocate((size_t)job.count * sizeof *job.output);
     bool wanted = strcmp(expect, "probes") == 0;
     TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    TEST_MPI(MPI_Comm_set_name(comm, "first"));
     int probes =
         probes_of(comm, wanted ? CALLS_MOST : (int)test_number("calls", calls, 1, CALLS_MOST));
     /* One that is to be confirmed may be followed by another one in the same call. */
     TEST_CHECK(wanted ? probes == PROBES || probes == PROBES + 1 : probes == 0, "%d probes",
                probes);
+    run_more(comm, (int)test_number("more", more, 0, CALLS_MOST));
     TEST_MPI(MPI_Comm_free(&comm));
     free(job.input);
     free(job.output);

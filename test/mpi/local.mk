@@ -87,7 +87,6 @@ mpi_programs = \
 	test/mpi/killed \
 	test/mpi/last \
 	test/mpi/late \
-	test/mpi/learn \
 	test/mpi/links \
 	test/mpi/matrix \
 	test/mpi/memory \
