@@ -12,7 +12,7 @@ sizes_of() {
     case $1 in
     recursive-doubling | circulant | recursive-halving | ring) echo 1 2 3 7 8 13 33 64 ;;
     flexreduce-pipelined | optcc | weighted) echo 1 2 7 16 ;;
-    straggler-pipeline | broadcast-after) echo 2 3 8 13 ;;
+    straggler-pipeline | straggler-trees | broadcast-after) echo 2 3 8 13 ;;
     stragglar) echo 2 8 14 ;;
     *) echo 1 2 7 8 33 ;;
     esac
