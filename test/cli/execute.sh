@@ -16,7 +16,7 @@ sizes_of() {
     recursive-doubling | circulant | recursive-halving | ring) echo 1 2 3 4 5 6 7 8 9 16 ;;
     flexreduce-pipelined | optcc | weighted) echo 1 2 3 6 ;;
     stragglar) echo 2 4 6 10 ;;
-    straggler-pipeline | broadcast-after) echo 2 3 6 9 ;;
+    straggler-pipeline | straggler-trees | broadcast-after) echo 2 3 6 9 ;;
     *) echo 1 2 4 6 9 ;;
     esac
 }

@@ -147,7 +147,8 @@ static void broadcast_after(void **state)
 static void somebody_must_be_late(void **state)
 {
     (void)state;
-    static const char *const names[] = {"straggler-pipeline", "stragglar", "broadcast-after"};
+    static const char *const names[] = {"straggler-pipeline", "straggler-trees", "stragglar",
+                                        "broadcast-after"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct strag_algorithm *algorithm = support_algorithm(names[i]);
         const struct strag_problem problem = {.n = 6};
