@@ -217,6 +217,17 @@ def late_auto_scenario():
                     bars=(Bar("strag-auto", 4 * MIB, "stock", 1.05),))
 
 
+def late_elsewhere_scenario():
+    """As late-auto, but on a torus, on hosts of several ranks, and with a slow host besides."""
+    points = [Point("torus-3x4", "torus:3x4", 25, x=0), Point("4+4+3", "tree:4,4,3", x=1),
+              Point("slow-host", "star:6", 60, slow={1: 2}, x=2)]
+    return Scenario("late-elsewhere", "One straggler on other networks, which strag has to detect: 4 MiB",
+                    points, late="5", delays="0,800000", x="point", x_title="scenario",
+                    settings=("default",), who=contenders.observed, iterations=16, least=16, settle=10,
+                    parameters={"coll_strag_window": str(WINDOW), "coll_strag_verbose": "1"},
+                    bars=(Bar("strag-auto", 4 * MIB, "stock", 1.03),))
+
+
 def slow_scenario(name, title, most, points):
     """Points with slow hosts. `most`: over the lower bound, at 16 MiB."""
     return Scenario(name, title, points, sizes="4M,16M", x="point", x_title="slowdown factor",
@@ -373,6 +384,7 @@ SCENARIOS = [
                          "straggler-pipeline", "broadcast-after")),
     late_ranks_scenario(),
     late_auto_scenario(),
+    late_elsewhere_scenario(),
     *slow_scenarios(),
     degrade_scenario(3),
     uneven_scenario((2, 3)),

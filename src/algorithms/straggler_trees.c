@@ -492,7 +492,7 @@ static int form_of(const struct strag_problem *problem, int blocks)
 
 const struct strag_algorithm strag_straggler_trees = {
     .name = "straggler-trees",
-    .summary = "a straggler on tori and trees: the others go ahead, then k trees over all links",
+    .summary = "a straggler on tori and trees: others go ahead, then k trees over all links",
     .rounds = "m + depth",
     .sent = "about 2",
     .needs_straggler = true,

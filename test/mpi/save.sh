@@ -16,7 +16,8 @@ saved=$files/saved.yaml
 run()
 {
     rm -f "$saved"
-    if ! mpi "$1" --mca coll strag --mca coll_strag_learn 0 --mca coll_strag_verbose "${verbose:-1}" --mca coll_strag_save "${save_as:-$saved}" "${@:2}" \
+    if ! mpi "$1" --mca coll strag --mca coll_strag_learn 0 --mca coll_strag_watch_size 1G \
+        --mca coll_strag_verbose "${verbose:-1}" --mca coll_strag_save "${save_as:-$saved}" "${@:2}" \
         > "$output" 2>&1; then
         cat "$output"
         fail "mpirun -np $*"
