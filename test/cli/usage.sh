@@ -241,6 +241,7 @@ grep -qF '{"name":"ring","rounds":"2(n-1)","sent":"2(n-1)/n","summary":"neighbou
     fail "$(cat "$work/out")"
 # The pages have all algorithms and all operations, and no others.
 doc=$here/../../doc
+# shellcheck disable=SC2016 # the page's own quotes
 equal 'algorithms of choosing.md' \
     "$(sed -n 's/^| \(`[^|]*`\) |.*/\1/p' "$doc/guide/choosing.md" | tr -d ' `' | tr ',' '\n' | sort)" \
     "$(tr ' ' '\n' <<< "${names% }" | sort)"
