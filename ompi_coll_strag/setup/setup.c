@@ -70,12 +70,13 @@ static bool is_between_hosts(ompi_communicator_t *comm)
  * rank 0's parameters, where the ranks are, and whether the communicator is MPI_COMM_WORLD.
  * (Whether there is an origin they do not know before they have asked.) None are delegated
  *
- *     between hosts             a call takes as long as several of setup's messages, and where a
- * host is slow, some of them longer than the watch needs to find it of MPI_COMM_WORLD         it
- * lives as long as the job, and others are derived from it with an algorithm, a      the user has
- * said what is to run, and that holds for every call layout, rules or a plan with reproducible bits
- * the previous component's depend on where the ranks are, and the first calls would have other bits
- * than later ones
+ *     between hosts             a call takes as long as several of setup's messages, and with a
+ *                               slow host delegated calls are the slowest of all
+ *     of MPI_COMM_WORLD         it lives as long as the job, and others are derived from it
+ *     with an algorithm, a      the user has said what is to run, and that holds for every call
+ *     layout, rules or a plan
+ *     with reproducible bits    the previous component's depend on where the ranks are, and the
+ *                               first calls would have other bits than later ones
  *
  * What an info key says is known to rank 0 alone, and counts from setup on, as for short calls.
  */
