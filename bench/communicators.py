@@ -58,8 +58,8 @@ def main(results, folder):
              f"Written by `bench/communicators.sh`: {machine}. Launches with strag, with stock (Open "
              "MPI without strag) and with stock again take turns. A time is the slowest rank's, from "
              "before a communicator is made to after it is freed, with one MPI_Allreduce; median of "
-             f"a launch's communicators, and of {launches} launches; {measured.load(every)}. *strag / stock* is against the "
-             "mean of both stocks, **bold** where it is more than it should be; *stock again / stock* "
+             f"a launch's communicators, and of {launches} launches; {measured.load(every)}. *strag / stock* is against "
+             "the mean of both stocks, **bold** where it is more than it should be; *stock again / stock* "
              "shows the noise.", "",
              "| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
     lines += ["| " + " | ".join(cells) + " |" for cells in rows(times)]

@@ -59,8 +59,8 @@ def doubts(found):
                f"processors of the first host, up to {max(loud):.0f} %.")
     launches = {row["launch"] for row in found.rows}
     if len(launches) < contributed.LAUNCHES:
-        yield (f"{len(launches)} launch{'es' if len(launches) > 1 else ''}; at least {contributed.LAUNCHES} are needed to "
-               "send the file in.")
+        yield (f"{len(launches)} launch{'es' if len(launches) > 1 else ''}; at least {contributed.LAUNCHES} are needed "
+               "to send the file in.")
 
 
 def ratio_cells(own):

@@ -32,7 +32,7 @@ def need_launches(count):
 
 
 def spread(ratios):
-    """The median, the lowest and the highest: "0.98 (0.95 to 1.02)""""
+    """The median, the lowest and the highest, like 0.98 (0.95 to 1.02)"""
     return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
@@ -40,5 +40,5 @@ def load(rows):
     """How much other programs ran next to launches (busy.py)."""
     loads = [float(row["foreign_percent"]) for row in rows]
     loud = sum(found > busy.MOST for found in loads)
-    return (f"foreign load: {min(loads):.0f} to {max(loads):.0f} % of the processors; above {busy.MOST} % next to {loud} of "
-            f"{len(loads)} rows")
+    return (f"foreign load: {min(loads):.0f} to {max(loads):.0f} % of the processors; above {busy.MOST} % next to {loud} "
+            f"of {len(loads)} rows")

@@ -23,9 +23,19 @@ FASTER = "strag is faster \N{RIGHTWARDS ARROW}"
 
 
 def colors_of(names):
-    """{name: its colour}; "its best, ..." has that of its best."""
+    """{name: its colour}; "its best, ..." has that of its best, "its ring" that of some of its algorithms."""
     others = iter(OTHER_COLORS)
-    return {name: COLORS.get(name.partition(",")[0]) or next(others) for name in names}
+    return {name: COLORS.get(name.partition(",")[0]) or (COLORS[FEWER] if name.startswith("its ") else next(others))
+            for name in names}
+
+
+def best_name(contenders):
+    """What the fastest of these contenders is called: "its best" if all of STOCK are among them, else "its ring and
+    rabenseifner"."""
+    if STOCK <= set(contenders):
+        return BEST
+    names = sorted(name.replace("tuned-", "") for name in STOCK & set(contenders) if name != "tuned")
+    return "its " + " and ".join(names) if names else CHOICE
 
 
 class Axis:
