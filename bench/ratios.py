@@ -31,11 +31,12 @@ def colors_of(names):
 
 def best_name(contenders):
     """What the fastest of these contenders is called: "its best" if all of STOCK are among them, else "its ring and
-    rabenseifner"."""
+    Rabenseifner"."""
     if STOCK <= set(contenders):
         return BEST
-    names = sorted(name.replace("tuned-", "") for name in STOCK & set(contenders) if name != "tuned")
-    return "its " + " and ".join(names) if names else CHOICE
+    words = {"tuned-ring": "ring", "tuned-rabenseifner": "Rabenseifner", "tuned-recursive-doubling": "recursive doubling"}
+    names = [word for name, word in words.items() if name in contenders]
+    return "its " + (" and ".join(names) or "choice at its best setting")
 
 
 class Axis:
