@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The scenarios by name. A scenario is a list of points; each point is a lab of its own."""
 import dataclasses
+import pathlib
+import sys
 import typing
 
 import contenders
 import network
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import measured
 
 KIB, MIB = 1 << 10, 1 << 20
 ALL_SETTINGS = ("default", "send", "eager", "ucx")
@@ -78,7 +83,7 @@ class Scenario:
     iterations: int = 3
     least: int = 3
     seconds: float = 3  # of one contender's calls, per size and delay
-    rounds: int = 1  # launches per setting
+    rounds: int = measured.LAUNCHES  # launches per setting
     settle: int = 0  # calls that do not count, in which strag detects what happens
     parameters: dict = dataclasses.field(default_factory=dict)  # MCA parameters besides
     unconfigured: bool = False  # no speed of links is configured; each size has communicators of its own

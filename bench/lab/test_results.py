@@ -101,6 +101,15 @@ class Report(unittest.TestCase):
             self.assertIn(f"| point | strag-ring, 4 MiB, over {of} | {measured} | 1.2 | {met} |", text)
         self.assertEqual(text.count("strag-ring"), 4)
 
+    def test_spread(self):
+        """A ratio has the lowest and the highest of several launches."""
+        slow, fast = results.Times(), results.Times()
+        for launch, one, other in ((1, 3, 1), (2, 2, 1), (3, 5, 2)):
+            slow.add({"total_s": one, "after_s": one, "ran": "other", "launch": launch})
+            fast.add({"total_s": other, "after_s": other, "ran": "strag", "launch": launch})
+        self.assertEqual(slow.over(fast), "3.000 (2.000 to 3.000)")
+        self.assertIn("    launches: 1", report.describe([Made().point()]))
+
     def test_another_component(self):
         self.assertNotIn("strag-ring", self.table(ran="delegated"))
 
