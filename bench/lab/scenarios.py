@@ -378,7 +378,7 @@ def many_scenarios():
 SCENARIOS = [
     Scenario("repeat", "The same ring five times: the precision of measurements",
              [Point("ring", "star:8")], settings=("default", "send"), who=contenders.rings,
-             iterations=5, rounds=5, exact=0.02),
+             iterations=5, exact=0.02),
     Scenario("flat", "Eight hosts on one switch", [Point("flat", "star:8")], sizes="64K,256K,1M,4M",
              algorithms=FLAT, bars=(Bar("strag-auto", 4 * MIB, "tuned-ring", 1.03),)),
     Scenario("late", "Eight hosts, one straggler: 4 MiB", [Point("late", "star:8")], late="7",
@@ -410,7 +410,7 @@ SCENARIOS = [
     Scenario("shm", "Shared memory of one host",
              [Point(f"np{ranks}", f"star:1x{ranks}", x=ranks) for ranks in (2, 4, 8)],
              sizes="64K..4M", settings=("default", "ucx"), iterations=50, least=20, seconds=2,
-             rounds=3, algorithms=FLAT),
+             algorithms=FLAT),
 ]
 
 
