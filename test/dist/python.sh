@@ -73,4 +73,7 @@ assert given.ranks == 5 and given.verify().sent_max == 1.6 and given.plan(3) == 
 fails(-6, "", strag.Given(os.path.join(work, "wrong.json")).verify)
 print("ok: libstrag", version, "from Python")
 END
+# As doc/guide/install.md prints it, from the folder of the source.
+command=$(sed -n 's,^ *PYTHONPATH=PREFIX/share/strag/python,PYTHONPATH=$srcdir/src/api,p' "$srcdir/doc/guide/install.md")
+eval "$command" | grep -qx '\[0\.[0-9e.-]*\]' || fail "$command"
 PYTHONPATH=$srcdir/src/api python3 "$work/check.py" "$work" "$layout" "$(value PACKAGE_VERSION)" || fail 'src/api/strag.py'
