@@ -13,10 +13,10 @@ TITLES = {"blocking": "MPI_Allreduce", "nonblocking": "MPI_Iallreduce", "persist
           "late": "A late rank", "slow": "A slow host"}
 CHOICE, BEST = "what Open MPI runs by itself", "the fastest of all that Open MPI has"
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 56em; margin: 2em auto; padding: 0 1em }
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 60em; margin: 2em auto; padding: 0 1em }
 h1 { font-size: 1.6em; margin-bottom: 0 } h2 { font-size: 1.2em; margin: 2em 0 .3em } p { margin: .5em 0 }
-table { border-collapse: collapse; margin: .7em 0; font-variant-numeric: tabular-nums }
-th, td { padding: .15em .7em; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap }
+table { border-collapse: collapse; font-size: .92em; margin: .7em 0; font-variant-numeric: tabular-nums }
+th, td { padding: .15em .55em; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap }
 th { vertical-align: bottom; font-weight: 600; white-space: normal } td.name, th.name { text-align: left }
 td.text { text-align: left; white-space: normal; overflow-wrap: anywhere }
 .faster { color: #176b2c; font-weight: 600 } .slower { color: #b3261e; font-weight: 600 }
@@ -63,21 +63,21 @@ def doubts(found):
                "to send the file in.")
 
 
-def ratio_cells(own):
+def ratio_cell(own):
     """The median of ratios, and from the lowest to the highest."""
     kind = {1: ' class="faster"', -1: ' class="slower"', 0: ""}[verdict.verdict(own)]
-    return (f'<td{kind}>{statistics.median(own):.2f}</td>'
-            f'<td class="spread">{min(own):.2f} .. {max(own):.2f}</td>')
+    return (f'<td><span{kind}>{statistics.median(own):.2f}</span> '
+            f'<span class="spread">({min(own):.2f} to {max(own):.2f})</span></td>')
 
 
 def row(found, test, size):
     own = found.times[test, size]
     cells = [f'<td>{section.size_text(size)}</td>', f'<td>{found.microseconds(test, size, "strag"):.2f}</td>',
-             f'<td>{found.microseconds(test, size, "stock"):.2f}</td>', ratio_cells(found.ratios(test, size, "stock"))]
+             f'<td>{found.microseconds(test, size, "stock"):.2f}</td>', ratio_cell(found.ratios(test, size, "stock"))]
     if has_best(found, test):
         best = found.best(test, size)
         cells += [f'<td>{found.microseconds(test, size, best):.2f}</td><td class="name">{text(best)}</td>',
-                  ratio_cells(found.ratios(test, size, best))]
+                  ratio_cell(found.ratios(test, size, best))]
     noise = found.ratios(test, size, "stock", "stock-again") if "stock-again" in own else []
     cells.append(f'<td class="spread">{statistics.median(noise):.2f}</td>' if noise else "<td></td>")
     if test == "late":
@@ -87,10 +87,10 @@ def row(found, test, size):
 
 
 def table(found, test):
-    names = ["size", "strag, us", "its choice, us", "its choice / strag", "lowest .. highest"]
+    names = ["size", "strag, us", "its choice, us", "its choice / strag"]
     if has_best(found, test):
-        names += ["its best, us", "which is", "its best / strag", "lowest .. highest"]
-    names += ["its choice / the same again"] + (["late by, us"] if test == "late" else [])
+        names += ["its best, us", "which is", "its best / strag"]
+    names += ["noise"] + (["late by, us"] if test == "late" else [])
     head = "".join(f'<th{" class=name" if name == "which is" else ""}>{name}</th>' for name in names)
     rows = "\n".join(row(found, test, size) for size in found.sizes(test))
     return f'<div class="wide"><table>\n<tr>{head}</tr>\n{rows}\n</table></div>'
@@ -106,7 +106,9 @@ def figure(found, test):
 
 def show_test(found, test):
     said = "".join(f"<p>{text(words)}</p>\n" for words in sentences(found, test))
-    return (f"<h2>{TITLES[test]}</h2>\n<p class=about>{text(contributed.TESTS[test])}.</p>\n{said}"
+    meaning = contributed.TESTS[test]
+    about = f"<p class=about>{text(meaning)}.</p>\n" if meaning != TITLES[test] else ""
+    return (f"<h2>{TITLES[test]}</h2>\n{about}{said}"
             f"{figure(found, test)}\n{table(found, test)}")
 
 
@@ -120,7 +122,7 @@ def how(found):
            "the lowest and the highest. Above 1 strag is faster; it is called so if the median differs by more than "
            f"{100 * verdict.MARGIN:.0f} % and all launches agree. Every result was checked.")
     yield (f"Its choice: {CHOICE}, without strag. Its best: the fastest of that and of "
-           f"{', '.join(names) or 'nothing else'}.")
+           f"{', '.join(names) or 'nothing else'}. Noise: its choice over the same once more.")
 
 
 def page(found, contact):

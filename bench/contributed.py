@@ -19,7 +19,7 @@ TESTS = {
     "blocking": "MPI_Allreduce",
     "nonblocking": "MPI_Iallreduce, waited for at once",
     "persistent": "MPI_Start of a persistent allreduce, waited for at once",
-    "late": "MPI_Allreduce, before which the middle rank computes for delay_us; times include that",
+    "late": "MPI_Allreduce, for which the middle rank is late, about as long as a call takes; times include the delay",
     "slow": "MPI_Allreduce while a host's link is slowed down",
 }
 
