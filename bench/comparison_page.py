@@ -48,10 +48,11 @@ def sentences(found, test):
 
 def doubts(found):
     """What makes numbers doubtful."""
-    for test in found.tests():
-        words = verdict.doubt(against(found, test, False))
-        if words:
-            yield f"{TITLES[test]}: {words}"
+    scattered = {test: verdict.scattered(against(found, test, False)) for test in found.tests()}
+    places = "; ".join(f"{TITLES[test]} at {sizes}" for test, sizes in scattered.items() if sizes)
+    if places:
+        yield (f"Launches differ by more than half: {places}. Something else runs here: try more of them, or another "
+               "time.")
     loads = {(row["test"] == "slow", row["launch"]): row["foreign_percent"] for row in found.rows}
     loud = [load for load in loads.values() if load > busy.MOST]
     if loud:
@@ -136,7 +137,8 @@ def page(found, contact):
     return "\n".join([
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>',
         '<meta name="viewport" content="width=device-width">', f"<style>{STYLE}</style>\n</head>\n<body>",
-        f"<h1>{title}</h1>\n<p class=about>{text(found.about['fabric'])}; {text(found.about['date'][:10])}</p>",
+        f"<h1>{title}</h1>\n<p class=about>{text(found.about['machine'])}; network: {text(found.about['fabric'])}; "
+        f"{text(found.about['date'][:10])}</p>",
         doubtful,
         "\n".join(show_test(found, test) for test in tests),
         "<h2>How it was measured</h2>", "".join(f"<p>{text(words)}</p>\n" for words in how(found)),

@@ -49,8 +49,7 @@ def sentence(found, whom):
     return f"Against {whom} strag is {'; '.join(parts)}."
 
 
-def doubt(found):
-    """Where launches differ too much for a number to mean much; "": nowhere"""
+def scattered(found):
+    """The sizes at which launches differ too much for a number to mean much; "": none"""
     sizes = [section.size_text(size) for size, own in found.items() if max(own) > 1.5 * min(own)]
-    return (f"Launches differ by more than half at {listed(sizes)}: something else runs here; try more of them, or "
-            "another time." if sizes else "")
+    return listed(sizes) if sizes else ""
