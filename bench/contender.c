@@ -89,12 +89,11 @@ void contender_create(struct contender *contender, const char *text)
             continue;
         if (strcmp(key, "coll_strag_algorithm") == 0)
             contender->pinned = true;
-        if (strcmp(key, "component") == 0) {
+        const bool component = strcmp(key, "component") == 0;
+        if (component)
             contender->component = value;
-            key = "ompi_comm_coll_preference";
-        }
         if (strncmp(key, "cvar:", 5) != 0)
-            set_info(info, key, value);
+            set_info(info, component ? "ompi_comm_coll_preference" : key, value);
         else if (set < VARIABLES_MAX)
             set_variable(&variables[set++], key + 5, value);
         else
