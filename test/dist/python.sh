@@ -15,7 +15,7 @@ options=(-n 32 --ranks-per-node 2 --layout "$layout")
 "$STRAG" cost ring "${options[@]}" --bytes 1K,1M --format csv > "$work/cost.csv"
 "$STRAG" explain "${options[@]}" --bytes 1M --format json > "$work/explain.json"
 "$STRAG" list > "$work/list"
-sed 's/"peer": *1/"peer":2/' "$work/ring.json" > "$work/wrong.json"
+sed '0,/recv_reduce/s//recv/' "$work/ring.json" > "$work/wrong.json"
 
 export STRAG_LIBRARY=$builddir/src/api/.libs/libstrag.so.0 PYTHONDONTWRITEBYTECODE=1
 cat > "$work/check.py" << 'END'
