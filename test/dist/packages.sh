@@ -18,7 +18,7 @@ mkdir "$published"
 (cd "$srcdir" && tar cf - configure.ac ./*.md CITATION.cff quickstart debian dist doc/results/README.md) |
     tar xf - -C "$published"
 chmod -R u+w "$published"
-(cd "$published" && mkdir bench cuda examples m4 models ompi_coll_strag src tools)
+(cd "$published" && mkdir bench cuda examples models ompi_coll_strag src tools)
 sh "$published/dist/publish" reports@strag.test https://strag.test
 if grep -rIF example.org "$published"; then
     fail 'dist/publish leaves a placeholder'
