@@ -5,7 +5,6 @@ unit_tests = \
 	test/unit/test_account \
 	test/unit/test_arrivals \
 	test/unit/test_arrivals_run \
-	test/unit/test_bine \
 	test/unit/test_bounds \
 	test/unit/test_bucket \
 	test/unit/test_butterfly \
@@ -80,7 +79,6 @@ unit_tests = \
 	test/unit/test_topology_box \
 	test/unit/test_topology_pack \
 	test/unit/test_torus \
-	test/unit/test_torus_doubling \
 	test/unit/test_trace \
 	test/unit/test_verify \
 	test/unit/test_watch_price \
