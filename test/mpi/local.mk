@@ -81,7 +81,6 @@ mpi_programs = \
 	test/mpi/bits \
 	test/mpi/callbacks \
 	test/mpi/collectives \
-	test/mpi/communicators \
 	test/mpi/huge \
 	test/mpi/inherit \
 	test/mpi/killed \
