@@ -112,7 +112,8 @@ mpi_programs = \
 	test/mpi/upstream_thread_level \
 	test/mpi/watch
 $(mpi_programs): test/mpi/libmpi_tests.la src/libstrag.la
-test/mpi/%: private LDADD = $(mpi_libs)
+$(mpi_programs): private LINK = $(compiler_links)
+$(mpi_programs): private LDADD = test/mpi/.libs/libmpi_tests.a $(strag_archive) $(OMPI_LIBS)
 test/mpi/%.o: private AM_CPPFLAGS += $(OMPI_CPPFLAGS)
 check_PROGRAMS += $(mpi_programs) \
 	test/mpi/device \
