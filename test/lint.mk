@@ -4,13 +4,9 @@
 
 lint_folders = $(addprefix $(top_srcdir)/,bench cuda examples ompi_coll_strag src test tools)
 lint_code = `find $(lint_folders) -name '*.[ch]' | sort`
-# check_driver.c needs CUDA's headers; test/cuda/nvcc.sh compiles it.
-lint_units = `find $(lint_folders) -name '*.c' ! -name check_driver.c | sort`
-# The tests' own code is left to the compiler, cppcheck and the sanitizers: clang-tidy would take as long for
-# it as for the rest.
-tidy_units = `find $(filter-out %/test,$(lint_folders)) -name '*.c' | sort`
-lint_includes = -I$(top_srcdir)/src/api -I$(top_srcdir)/ompi_coll_strag -I$(top_srcdir)/tools -I$(top_srcdir)/test/unit \
-	-I$(top_srcdir)/cuda -I$(top_srcdir)/test/cuda
+# The tests' own code is left to the compiler and the sanitizers: it would take as long as the rest.
+lint_units = `find $(filter-out %/test,$(lint_folders)) -name '*.c' | sort`
+lint_includes = -I$(top_srcdir)/src/api -I$(top_srcdir)/ompi_coll_strag -I$(top_srcdir)/tools -I$(top_srcdir)/cuda
 
 .PHONY: lint lint-format lint-layers lint-references lint-words lint-cppcheck lint-tidy lint-shell
 lint: lint-format lint-layers lint-references lint-words lint-cppcheck lint-tidy lint-shell
@@ -40,7 +36,7 @@ lint-cppcheck:
 		$(AM_CPPFLAGS) $(lint_includes) $(lint_units)
 
 lint-tidy:
-	printf '%s\n' $(tidy_units) | xargs -P `nproc` -I '{}' clang-tidy -quiet '{}' -- \
+	printf '%s\n' $(lint_units) | xargs -P `nproc` -I '{}' clang-tidy -quiet '{}' -- \
 		-std=gnu11 $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(lint_includes) \
 		$(STRAG_VERSION_CPPFLAGS) -DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' \
 		-DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS) \

@@ -36,7 +36,7 @@ gives() {
 # succeeds ARGUMENT...: exit 0, and nothing on stderr.
 succeeds() {
     gives 0 "$@"
-    equal "stderr of strag $*" "$(cat "$work/err")" ""
+    equal "stderr of strag $*" "$(<"$work/err")" ""
 }
 
 # refuses MESSAGE ARGUMENT...: exit 2, this one line on stderr, and nothing on stdout.
@@ -45,8 +45,8 @@ refuses() {
     shift
     refusals=$((refusals + 1))
     gives 2 "$@"
-    equal "stderr of strag $*" "$(cat "$work/err")" "$message"
-    equal "stdout of strag $*" "$(cat "$work/out")" ""
+    equal "stderr of strag $*" "$(<"$work/err")" "$message"
+    equal "stdout of strag $*" "$(<"$work/out")" ""
 }
 
 # needs_python MODULE...: skip the test without them.

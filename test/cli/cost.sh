@@ -185,7 +185,7 @@ equal 'model files' "$(find "$models" -name '*.model' | wc -l)" 4
 # `all` omits what cannot be planned, with a message; by name it is an error.
 STRAG=$STRAG_BROKEN
 gives 0 cost -n 3 --bytes 32 --format csv
-equal 'left out' "$(cat "$work/err")" \
+equal 'left out' "$(<"$work/err")" \
     'strag cost: not possible here: even-only; strag explain says why'
 equal 'the others' "$(tail -n +2 "$work/out" | cut -d , -f 1 | tr '\n' ' ')" 'unfinished boastful '
 refuses 'strag cost: n = 3 is odd; even-only needs an even n' cost even-only -n 3 --bytes 32

@@ -1,23 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The JSON plans of all algorithms, run by an independent program (execute.py).
-# SEED: of the random numbers, printed so that a run can be repeated.
+# SEED: of the random numbers, printed so that a run can be repeated. STRAG_TEST_FULL=1: more numbers of ranks.
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 needs_python fractions json random subprocess
 
 seed=${SEED:-$RANDOM}
+full=${STRAG_TEST_FULL:+1}
 echo "SEED=$seed"
 # Numbers of ranks. The basic four have no other proof than this and strag verify; test/unit has the
 # others at each shape, and those with many blocks take long here.
 sizes_of() {
     case $1 in
-    recursive-doubling | circulant | recursive-halving | ring) echo 1 2 3 4 5 6 7 8 9 16 ;;
-    flexreduce-pipelined | optcc | weighted) echo 1 2 3 6 ;;
-    stragglar) echo 2 4 6 10 ;;
-    straggler-pipeline | straggler-trees | broadcast-after) echo 2 3 6 9 ;;
-    *) echo 1 2 4 6 9 ;;
+    recursive-doubling | circulant | recursive-halving | ring) echo 1 2 3 5 8 ${full:+4 6 7 9 16} ;;
+    flexreduce-pipelined | optcc | weighted) echo 3 ${full:+1 2 6} ;;
+    stragglar) echo 4 ${full:+2 6 10} ;;
+    straggler-pipeline | straggler-trees | broadcast-after) echo 2 6 ${full:+3 9} ;;
+    *) echo 2 6 ${full:+1 4 9} ;;
     esac
 }
 
@@ -35,7 +36,7 @@ finds() {
         fail "$1 $2 $3 passes"
     fi
     checks=$((checks + 1))
-    grep -q "$pattern" "$work/out" || fail "$1 $2 $3: $(cat "$work/out")"
+    grep -q "$pattern" "$work/out" || fail "$1 $2 $3: $(<"$work/out")"
 }
 
 # altered NAME SED: a program like strag, whose output sed changes.

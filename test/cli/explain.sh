@@ -9,8 +9,9 @@ set -eu
 # says LINE: the output has this line, with any blanks.
 says() {
     checks=$((checks + 1))
-    tr -s ' ' <"$work/out" | sed 's/^ //' | grep -qxF -- "$1" ||
-        fail "no line '$1' in: $(cat "$work/out")"
+    [ "$work/squeezed" -nt "$work/out" ] || tr -s ' ' <"$work/out" | sed 's/^ //' >"$work/squeezed"
+    grep -qxF -- "$1" "$work/squeezed" ||
+        fail "no line '$1' in: $(<"$work/out")"
 }
 
 # The table at the end, in one line: "0 ring 1K bucket".
@@ -92,7 +93,7 @@ for topology in '-n 64' '--torus 8x8' '--torus 8x8x8' '--tree 8,8,8,8,8,8,8,8,8,
             if (!($3 in least) || $5 < least[$3] * (1 - 1e-9)) { least[$3] = $5; name[$3] = $1 }
         }
         END { for (s = 1; s <= sizes; s++) print text(size[s]), name[size[s]] }' >"$work/least"
-    diff "$work/least" "$work/chosen" >"$work/diff" || fail "$topology: $(cat "$work/diff")"
+    diff "$work/least" "$work/chosen" >"$work/diff" || fail "$topology: $(<"$work/diff")"
     checks=$((checks + 26))
     # The table at the end agrees.
     awk 'function bytes(text,   unit) {
@@ -103,7 +104,7 @@ for topology in '-n 64' '--torus 8x8' '--torus 8x8x8' '--tree 8,8,8,8,8,8,8,8,8,
         {
             for (e = entries; from[e] > bytes($1); e--);
             if (algorithm[e] != $2) { print $1, $2, "but the table has", algorithm[e]; exit 1 }
-        }' "$work/out" "$work/chosen" >"$work/diff" || fail "$topology: $(cat "$work/diff")"
+        }' "$work/out" "$work/chosen" >"$work/diff" || fail "$topology: $(<"$work/diff")"
 done
 
 # What cannot be planned is listed with the reason, and not compared.
@@ -205,13 +206,13 @@ PYTHON
     equal 'a ring over groups, by jobs' "$(cut -d , -f 1-4,6,7 "$work/jobs.csv" | grep ,ring,)" \
         "123,9,2,ring,3.55556,1.7778
 125.batch,16,2,ring,3.75,1.8750"
-    grep -q '^2 jobs in several groups' "$work/summary" || fail "the summary: $(cat "$work/summary")"
-    grep -qE '^ring +1\.78 +1\.88 ' "$work/summary" || fail "the summary: $(cat "$work/summary")"
+    grep -q '^2 jobs in several groups' "$work/summary" || fail "the summary: $(<"$work/summary")"
+    grep -qE '^ring +1\.78 +1\.88 ' "$work/summary" || fail "the summary: $(<"$work/summary")"
     printf '%s\n' '127|node065' '128 node[001-003,0+' >>"$work/jobs"
     python3 "$(dirname "$0")/../../bench/allocations" --strag "$STRAG" --layout "$layout" --bytes 1M "$work/jobs" \
         >"$work/more.csv" 2>"$work/summary" && fail 'a job that is not in the layout'
-    grep -q '^job 127: strag explain: host node065 is not in the layout' "$work/summary" || fail "$(cat "$work/summary")"
-    grep -q '^job 128: its list of hosts is cut off' "$work/summary" || fail "$(cat "$work/summary")"
+    grep -q '^job 127: strag explain: host node065 is not in the layout' "$work/summary" || fail "$(<"$work/summary")"
+    grep -q '^job 128: its list of hosts is cut off' "$work/summary" || fail "$(<"$work/summary")"
     equal 'jobs next to one that failed' "$(cat "$work/more.csv")" "$(cat "$work/jobs.csv")"
     checks=$((checks + 6))
 fi
@@ -264,7 +265,7 @@ printf 'strag-rules: 1\nrules:\n  - sizes:\n      - {from: 0, algorithm: bucket}
 gives 2 explain --torus 2x2 --ranks-per-node 2 --bytes 32 --rules "$work/bucket.yaml"
 equal 'lines about bucket' "$(wc -l <"$work/err")" 1
 grep -q '^strag explain: --rules: .*bucket needs one rank per host, not 2' "$work/err" ||
-    fail "a rule that cannot hold: $(cat "$work/err")"
+    fail "a rule that cannot hold: $(<"$work/err")"
 refuses 'strag explain: --bytes is missing; usage: strag explain -n RANKS [TOPOLOGY] [STATE] [MODEL]'\
 ' --bytes LIST [--blocks M] [--minimum SIZE|auto] [--rules FILE] [--exhaustive] [--format text|json]'\
     explain -n 4
@@ -285,7 +286,7 @@ succeeds explain --layout "$work/n.conf" --bytes 1M --model "$work/model.yaml" -
 says "alpha = 3 us, overhead = 0.6 us, bandwidth = 0.1 Gbit/s, reducing = 160 Gbit/s; from $work/model.yaml, line 4: bandwidth"
 succeeds cost -n 3 --bytes 1M --model "$work/model.yaml" --format json
 grep -q '"alpha_us":2,.*"model":{"file":".*model.yaml","line":3},"origins":{"alpha":"file"}' "$work/out" ||
-    fail "what is not known fits: $(cat "$work/out")"
+    fail "what is not known fits: $(<"$work/out")"
 refuses "strag explain: --model: $work/model.yaml has no model for these hosts; it has: gpu (line 3, hosts g*), rest\
  (line 4, hosts n[0-2], transport ucp)" \
     explain --layout "$work/other.conf" --bytes 1M --model "$work/model.yaml"
@@ -340,7 +341,7 @@ refuses "strag plan: --saved: $work/model.yaml:1: a saved file has no key 'strag
 sed 's/table: .*/table: [{from: 0, algorithm: ring}]/' "$work/saved.yaml" >"$work/another.yaml"
 gives 1 explain --saved "$work/another.yaml" --bytes 1K
 grep -q "^strag explain: --saved: the job's table, by strag 0.1.0, is not this strag's" "$work/err" ||
-    fail "another table: $(cat "$work/err")"
+    fail "another table: $(<"$work/err")"
 says 'but the job ran:'
 
 summary

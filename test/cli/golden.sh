@@ -11,7 +11,7 @@ golden() {
     local name=$1
     shift
     gives 0 "$@"
-    equal "stderr of strag $*" "$(cat "$work/err")" "$left_out"
+    equal "stderr of strag $*" "$(<"$work/err")" "$left_out"
     if [ -n "${STRAG_UPDATE:-}" ]; then
         cp "$work/out" "$here/golden/$name"
     fi

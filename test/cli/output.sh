@@ -12,7 +12,7 @@ lost() {
     "$STRAG" "$@" >/dev/full 2>"$work/err" || status=$?
     equal "exit status of strag $* to a full device" "$status" 1
     grep -q '^strag: the output could not be written' "$work/err" ||
-        fail "strag $* to a full device says: $(cat "$work/err")"
+        fail "strag $* to a full device says: $(<"$work/err")"
     equal "lines on stderr" "$(wc -l <"$work/err")" 1
 }
 

@@ -11,7 +11,7 @@ examples=$(cd "$here/../../examples" && pwd)
 # shows LINE: the output has this line.
 shows() {
     checks=$((checks + 1))
-    grep -qxF -- "$1" "$work/out" || fail "no line '$1' in: $(cat "$work/out")"
+    grep -qxF -- "$1" "$work/out" || fail "no line '$1' in: $(<"$work/out")"
 }
 
 # counts JOB ARGUMENT...: of the third line, such as '24 ranks on 4 hosts, 6 on each'.
@@ -60,17 +60,17 @@ shows '  host 2: ranks 6-8'
 # The machine: as many ranks as it has cores, or fewer, on one host.
 succeeds topology --hwloc
 cores=$(sed -n 's/^read       hwloc: 1 host, \([0-9]*\) cores*$/\1/p' "$work/out")
-[ "${cores:-0}" -ge 1 ] || fail "hwloc: $(cat "$work/out")"
+[ "${cores:-0}" -ge 1 ] || fail "hwloc: $(<"$work/out")"
 cp "$work/out" "$work/with"
 succeeds topology
-cmp "$work/with" "$work/out" || fail "topology alone: $(cat "$work/out")"
+cmp "$work/with" "$work/out" || fail "topology alone: $(<"$work/out")"
 shows "level      rank        $cores"
 counts '1 rank on 1 host, 1 on each' --hwloc -n 1
 counts "$((cores + 1)) ranks on 1 host, $((cores + 1)) on each" --hwloc -n $((cores + 1))
 equal 'levels of more ranks than cores' "$(grep -cE '^level +(numa|cache|package)' "$work/out")" 0
 succeeds topology --hwloc --format json
 grep -q "^{\"topology\":\"hwloc\".*\"layout\":{\"hosts\":1,\"cores\":$cores},\"n\":$cores," \
-    "$work/out" || fail "hwloc as JSON: $(cat "$work/out")"
+    "$work/out" || fail "hwloc as JSON: $(<"$work/out")"
 # A machine in a file: two packages of two cores.
 cat >"$work/machine.xml" <<'XML'
 <?xml version="1.0" encoding="UTF-8"?>
@@ -114,12 +114,12 @@ shows 'level      package     2'
 shows '    package: ranks 0-1'
 shows '    package: ranks 2-3'
 succeeds explain --hwloc "$work/machine.xml" --bytes 1K
-grep -qx "n = 4, hwloc $work/machine.xml, 1 host, 4 ranks on each" "$work/out" || fail "explain: $(cat "$work/out")"
+grep -qx "n = 4, hwloc $work/machine.xml, 1 host, 4 ranks on each" "$work/out" || fail "explain: $(<"$work/out")"
 # With the numbers of a job there: two ranks take 79 us for 1 MiB by ring, not 22 us by doubling.
 succeeds explain --hwloc "$work/machine.xml" -n 2 --bytes 1M
-grep -q '^1M: ring, 79.44 us$' "$work/out" || fail "explain on a host: $(cat "$work/out")"
+grep -q '^1M: ring, 79.44 us$' "$work/out" || fail "explain on a host: $(<"$work/out")"
 succeeds explain --hwloc "$work/machine.xml" -n 9 --bytes 1K
-grep -q '^9 ranks share 4 processors: ' "$work/out" || fail "more ranks than cores: $(cat "$work/out")"
+grep -q '^9 ranks share 4 processors: ' "$work/out" || fail "more ranks than cores: $(<"$work/out")"
 counts '3 ranks on 1 host, 3 on each' -n 3 "--hwloc=$work/machine.xml"
 shows '    rank 2'
 
@@ -241,7 +241,7 @@ gives 2 cost ring --layout "$work/wrong.conf" --bytes 32
 equal 'lines for a wrong file' "$(wc -l <"$work/err")" 1
 grep -q "^strag cost: --layout: .*wrong.conf:2: the key 'Modes' is not known;" "$work/err" ||
     grep -q "^strag cost: --layout: .*wrong.conf:2: the key Modes is not known;" "$work/err" ||
-    fail "a wrong file: $(cat "$work/err")"
+    fail "a wrong file: $(<"$work/err")"
 refuses "strag topology: --hwloc: $work/none: No such file or directory" \
     topology --hwloc "$work/none"
 
@@ -297,7 +297,7 @@ refuses 'strag cost: --slow: rank 9 does not exist; with 8 ranks it must be 0 to
     cost ring -n 8 --bytes 32 --slow 3:2,9:4
 # A list of n: refused where a rank that is named does not exist.
 gives 2 verify ring -n 4,3 --slow 3:2
-equal 'verify with a slow rank' "$(cat "$work/err")" \
+equal 'verify with a slow rank' "$(<"$work/err")" \
     'strag verify: --slow: rank 3 does not exist; with 3 ranks it must be 0 to 2'
 
 summary

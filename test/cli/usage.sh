@@ -228,17 +228,17 @@ cp "$work/out" "$work/first"
 succeeds plan --format text --rank 7 --blocks 8 -n 8 -n 8 -- ring
 cmp "$work/first" "$work/out"
 succeeds --version
-[[ $(cat "$work/out") =~ ^strag\ [0-9]+\.[0-9]+ ]] || fail "version: $(cat "$work/out")"
+[[ $(<"$work/out") =~ ^strag\ [0-9]+\.[0-9]+ ]] || fail "version: $(<"$work/out")"
 succeeds list
 equal 'names listed' "$(cut -d ' ' -f 1 "$work/out" | tr '\n' ' ')" \
     "$names"
-grep -q '^ring  *neighbours only; ' "$work/out" || fail "$(cat "$work/out")"
+grep -q '^ring  *neighbours only; ' "$work/out" || fail "$(<"$work/out")"
 equal 'lines of list above 100 columns' "$(grep -cE '.{101}' "$work/out")" 0
 succeeds list --format wide
-grep -q '^ring  *rounds 2(n-1)  *sent 2(n-1)/n  *[a-z]' "$work/out" || fail "$(cat "$work/out")"
+grep -q '^ring  *rounds 2(n-1)  *sent 2(n-1)/n  *[a-z]' "$work/out" || fail "$(<"$work/out")"
 succeeds list --format json
 grep -qF '{"name":"ring","rounds":"2(n-1)","sent":"2(n-1)/n","summary":"neighbours only; ' "$work/out" ||
-    fail "$(cat "$work/out")"
+    fail "$(<"$work/out")"
 # The pages have all algorithms and all operations, and no others.
 doc=$here/../../doc
 # shellcheck disable=SC2016 # the page's own quotes
@@ -249,7 +249,7 @@ for name in ring broadcast-after; do
     "$STRAG" plan "$name" -n 4 --straggler 0 --format json
 done | grep -o '"kind":"[a-z_]*' | sed 's/.*"//' | sort -u > "$work/kinds"
 equal 'operations' "$(wc -l < "$work/kinds")" 3
-equal 'operations of strag.1' "$(sed -n 's/^\.It Sy \([a-z_]*\)$/\1/p' "$doc/strag.1" | sort)" "$(cat "$work/kinds")"
+equal 'operations of strag.1' "$(sed -n 's/^\.It Sy \([a-z_]*\)$/\1/p' "$doc/strag.1" | sort)" "$(<"$work/kinds")"
 succeeds plan ring -np 8 --rank 7
 cmp "$work/first" "$work/out"
 succeeds plan ring --np 8 --rank 7

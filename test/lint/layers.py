@@ -241,20 +241,22 @@ def check_include_circles(tree):
 def symbols(top, build, folder):
     """@return ({symbol: file that defines it}, {file: symbols that it needs}), of the objects' files
     without their ending"""
-    defined, needed = {}, collections.defaultdict(set)
+    defined, needed, sources = {}, collections.defaultdict(set), {}
     for path, _, names in os.walk(os.path.join(build, folder)):
         source = os.path.relpath(path, build).replace("/.libs", "")
         for name in names:
             file = os.path.join(source, re.sub(r"^\w+-", "", name[:-2]))  # Automake's, of the target
-            if not name.endswith(".o") or not os.path.exists(os.path.join(top, file + ".c")):
-                continue
-            nm = subprocess.run(["nm", "-P", os.path.join(path, name)], check=True, capture_output=True,
-                                text=True)
-            for symbol, kind in (line.split()[:2] for line in nm.stdout.splitlines()):
-                if kind == "U":
-                    needed[file].add(symbol)
-                elif kind.isupper() and symbol != "main":
-                    defined[symbol] = file
+            if name.endswith(".o") and os.path.exists(os.path.join(top, file + ".c")):
+                sources[os.path.join(path, name)] = file
+    if not sources:
+        return defined, needed
+    nm = subprocess.run(["nm", "-P", "-A", *sources], check=True, capture_output=True, text=True)
+    for path, symbol, kind in (line.split()[:3] for line in nm.stdout.splitlines()):
+        file = sources[path[:-1]]
+        if kind == "U":
+            needed[file].add(symbol)
+        elif kind.isupper() and symbol != "main":
+            defined[symbol] = file
     return defined, needed
 
 

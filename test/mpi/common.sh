@@ -110,6 +110,11 @@ export OMPI_MCA_pml=${OMPI_MCA_pml-ob1}
 # libfabric's.
 export OMPI_MCA_btl=${OMPI_MCA_btl-^ofi,openib,uct}
 
+# hwloc's plugins, for PCI, GPUs and XML, load the libraries of X11, OpenCL and Unicode into each process.
+export HWLOC_PLUGINS_PATH=${HWLOC_PLUGINS_PATH-/nowhere}
+# Ranks of one machine keep what PMIx says in their own memory: files that they share take longer to make.
+export PMIX_MCA_gds=${PMIX_MCA_gds-hash}
+
 # The programs read counters by MPI_T, which loads every component. Those for networks that no test
 # uses load libraries that calibrate themselves for 0.2 s (psm's, also through libfabric): half of a
 # short job's time. The jobs therefore use a folder without them, and without those for files, OSHMEM,

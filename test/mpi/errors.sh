@@ -29,21 +29,21 @@ fail_at()
 watched=(--mca coll_strag_local_alpha 0.1 --mca coll_strag_watch_size 2K --mca coll_strag_window 4
     --mca coll_strag_straggler dynamic)
 for rank in 0 1; do
-    calls=24 fail_at 3 memory $rank 5 dup "${watched[@]}"
-    calls=24 fail_at 3 post $rank 19 dup "${watched[@]}"
-    calls=24 fail_at 3 request $rank 37 dup "${watched[@]}"
+    calls=24 fail_at 3 memory $rank 9 dup "${watched[@]}"
+    calls=24 fail_at 3 post $rank 37 dup "${watched[@]}"
+    [ "$full,$rank" = 0,0 ] || calls=24 fail_at 3 request $rank 37 dup "${watched[@]}"
 done
 for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
     for rank in 0 1; do
-        fail_at "$ranks" memory "$rank" 3 dup
-        fail_at "$ranks" memory "$rank" 5 key
+        fail_at "$ranks" memory "$rank" 5 dup
+        fail_at "$ranks" memory "$rank" 7 key
     done
     fail_at "$ranks" post 1 7 dup
     fail_at "$ranks" request 0 13 key
     fail_at "$ranks" post 1 29 dup --mca coll_strag_shared_memory 0
 done
 if can_make_hosts; then
-    for ranks in 5 ${STRAG_TEST_FULL:+2 3 4}; do
+    for ranks in 4 ${STRAG_TEST_FULL:+2 3 5}; do
         fail_at "$ranks" memory 1 29 dup "$on_hosts" 2 -
         fail_at "$ranks" post 0 43 dup "$on_hosts" 2 -
         fail_at "$ranks" request 1 47 key "$on_hosts" 1 -

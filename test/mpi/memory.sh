@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What shared memory takes of a process, whatever the number of communicators and ranks (memory.c).
+# STRAG_TEST_FULL=1: more of them.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -25,6 +26,5 @@ if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
     use 192 direct --communicators 1 --longest 4000
 else
     use 4 direct --communicators 200 --longest 100000
-    use 16 direct --communicators 10 --longest 20000
-    use 32 recursive-doubling --communicators 1 --longest 1000
+    use 16 recursive-doubling --communicators 4 --longest 10000
 fi

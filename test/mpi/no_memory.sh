@@ -35,7 +35,7 @@ for rank in 0 1; do
         fail "the component made ${made:-no} allocations on rank $rank"
     fi
     # Rank 0 makes most of its allocations while it prices algorithms.
-    step=$((made / 6 + 1))
+    step=$((made / 3 + 1))
     if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
         step=1
     fi

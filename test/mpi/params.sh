@@ -41,44 +41,17 @@ warns()
     echo "ok: one warning: $*"
 }
 
-# open_mpi_warns ACCEPTED OPTIONS...: the same of Open MPI's own
-#
-# mpirun of Open MPI 4.1.4 loses some messages of its processes, and says so by ORTE_ERROR_LOG; then
-# the run says nothing, and is repeated.
-open_mpi_warns()
-{
-    local accepted=$1 attempt
-    shift
-    for ((attempt = 1; attempt <= 40; attempt++)); do
-        expect 12 12 "$@" > /dev/null
-        if ! grep -q 'ORTE_ERROR_LOG.*show_help' "$output"; then
-            lines 1 'An invalid value was supplied for an enum variable'
-            lines 1 "$accepted"
-            echo "ok: one warning (attempt $attempt): $*"
-            return
-        fi
-    done
-    cat "$output"
-    fail "mpirun lost its processes' messages 40 times: $*"
-}
-
 # ---- Who runs ----
 
-expect 0 0
 expect 12 12 --mca coll strag
 lines 0 'coll:strag' # it says nothing
-expect 12 12 --mca coll_strag_priority 100
 expect 12 12 --mca coll ^tuned --mca coll_strag_priority 40
 expect 0 0 --mca coll_strag_priority 1 # below tuned's
 expect 0 0 --mca coll strag --mca coll_tuned_priority 95
-expect 0 0 --mca coll strag --mca coll_strag_priority 0
-expect 0 0 --mca coll strag --mca coll_strag_enable 0
-expect 0 24 --mca coll strag --mca coll_strag_minimum_size 1G
 expect 24 0 --mca coll strag --mca coll_strag_minimum_size 0
 expect 6 18 --mca coll strag --mca coll_strag_minimum_size 1M
 choose 3
 segment=1
-expect 24 0 --mca coll strag --mca coll_strag_algorithm "${chosen[0]}"
 for algorithm in "${chosen[@]:1:2}"; do
     expect 24 0 --mca coll strag --mca coll_strag_algorithm "$algorithm" \
         --mca coll_strag_segment_size "$segment" --mca coll_strag_minimum_size 1G
@@ -121,8 +94,7 @@ expect 0 24 --mca coll strag --mca coll_strag_algorithm straggler-pipeline # nob
 
 # Other components underneath (6.0 has xhc instead of sm)
 shared=$("$OMPI_INFO" | sed -n 's/^ *MCA coll: \(sm\|xhc\) .*/\1/p' | head -n 1)
-for list in strag,tuned,basic,libnbc,self,inter strag,basic,libnbc,self,inter \
-    "tuned,strag,$shared,basic,libnbc,self,inter"; do
+for list in strag,basic,libnbc,self,inter "tuned,strag,$shared,basic,libnbc,self,inter"; do
     expect 12 12 --mca coll "$list"
 done
 
@@ -139,9 +111,6 @@ lines 8 'allreduce of'
 expect 24 0 --mca coll strag --mca coll_strag_verbose 1 --mca coll_strag_algorithm recursive-doubling
 lines 8 'coll:strag: .*allreduce of .*: recursive-doubling \(pinned by coll_strag_algorithm\)'
 lines 8 'allreduce of'
-# mpirun may break a line where it forwards as many as these.
-expect 12 12 --mca coll strag --mca coll_base_verbose 10
-lines 8 'allreduce of'
 expect 0 0 --mca coll_strag_verbose 1
 lines 1 'coll:strag: MPI_COMM_WORLD .*: not used: not selected'
 lines 0 'coll:strag: MPI_COMM_SELF' # one for each process
@@ -157,22 +126,22 @@ sizes='bytes.*'
 numbers='numbers from .*'
 bad=(
     "algorithm/${names#accepted: }/rign/Ring/ring,/ring circulant"
-    'segment_size/auto, or bytes from 1 to 1G.*; used: auto/banana/0/-1/5X/2G/1.5K/99999999999999999999'
+    'segment_size/auto, or bytes from 1 to 1G.*; used: auto/banana/0/2G/99999999999999999999'
     'shared_memory_size/bytes from 1M to 64G.*; used: 256M/banana/0/512K/65G'
-    "minimum_size/$sizes/banana/-1/5X/99999999999G"
+    "minimum_size/$sizes/1.5K/-1/5X/99999999999G"
     "watch_size/$sizes; used: 64K/banana/-1"
-    'torus/sizes such as 8x8x4.*; used: none/x/4y/0x4/mesh:/mesh:4x/hyperx:x/cube:4x4'
+    'torus/sizes such as 8x8x4.*; used: none/4y/0x4/mesh:4x/cube:4x4'
     'transport/auto, pml.*; used: auto/x/UCP/pml,ucp'
     'ports/auto, or 1 to 16; used: auto/x/0/-1/17'
-    'straggler/auto, dynamic, none, or RANK.*; used: auto/x/-1/1:/1:x/5000000000'
-    'slowdown/auto, none, or WHO:FACTOR.*; used: auto/x/1:0.5/:2/a:1,b/1:1e9'
+    'straggler/auto, dynamic, none, or RANK.*; used: auto/x/-1/1:x/5000000000'
+    'slowdown/auto, none, or WHO:FACTOR.*; used: auto/1:0.5/:2/a:1,b/1:1e9'
     'reproducible/no \(or 0\), mapping, ranks \(or 1\); used: no/x/2/Mapping/true'
-    'window/0, or 1 to 8 calls; used: 0/-1/9/4097'
+    'window/0, or 1 to 8 calls; used: 0/-1/9'
     "alpha/$numbers/x/-1" "local_alpha/$numbers/1e99" "bandwidth/$numbers/0"
     "local_bandwidth/$numbers/1x" "overhead/$numbers/-1" "injection_bandwidth/$numbers/-0.5" "link_latency/$numbers/-0.1" "hop_latency/$numbers/nan"
     "reduce_bandwidth/$numbers/0x10"
 )
-for k in 2 3 4 5 6 7 8; do
+for k in 2 3 4 5; do
     options=()
     expected=()
     for row in "${bad[@]}"; do
@@ -188,11 +157,6 @@ for k in 2 3 4 5 6 7 8; do
     done
     lines "${#expected[@]}" 'coll_strag_[a-z_]* = ".*": .*accepted: .*; used: '
 done
-
-# Open MPI itself refuses what is no integer or boolean.
-open_mpi_warns 'Valid values : an integer' --mca coll strag --mca coll_strag_priority abc
-open_mpi_warns 'Valid values : 0[:|].*false.*, 1[:|].*true' --mca coll strag \
-    --mca coll_strag_enable maybe
 
 # ---- ompi_info ----
 

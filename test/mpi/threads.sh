@@ -7,7 +7,7 @@ set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 
 makers=2
-for ranks in 1 2 3 4; do
+for ranks in ${STRAG_TEST_FULL:+1 3} 2 4; do
     choose "$ranks"
     if [ "${STRAG_TEST_FULL:-0}" != 1 ]; then
         chosen=("${chosen[@]:0:2}")

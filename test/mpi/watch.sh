@@ -37,4 +37,4 @@ for report in 0 1; do
         --mca coll_strag_window 4 --mca coll_strag_report "$report" "$programs/threads" --rounds 100
 done
 must 4 "${strag[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
-    --mca coll_strag_window 2 --mca coll_strag_report 1 "$programs/communicators"
+    --mca coll_strag_window 2 --mca coll_strag_report 1 "$programs/storm" --steps 100

@@ -6,7 +6,7 @@ usage: compare.py STRAG REPLAY
 
 STRAG is the command, REPLAY what smpicc made of replay.c. Prints a table and exits with 1 if the
 model is off by more than a case allows. README.md says what is compared and the known deviations.
-Each algorithm has one of the sizes and states on each shape, in turn; STRAG_TEST_FULL=1: all of them.
+Each algorithm has one of the sizes and states on every other shape, in turn; STRAG_TEST_FULL=1: all of them.
 """
 import collections
 import csv
@@ -146,12 +146,12 @@ def fits(algorithm, shape):
 
 
 def all_cases(shapes, changes):
-    """Every algorithm on every shape, in a size and state, or all of them."""
+    """Every algorithm on every other shape, in a size and state, or on all in all of them."""
     for a, algorithm in enumerate(ALGORITHMS):
         for s, (shape, rank) in enumerate(shapes):
             pairs = [(size, change(rank)) for size in SIZES for change in changes] if fits(algorithm, shape) else []
             if not os.environ.get("STRAG_TEST_FULL"):
-                pairs = pairs[(a + s) % len(pairs):][:1] if pairs else []
+                pairs = pairs[(a + s // 2) % len(pairs):][:1] if pairs and (a + s) % 2 == 0 else []
             for size, state in pairs:
                 yield case(algorithm, shape, size, **state)
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The four butterflies (torus-doubling, torus-halving, bine, bine-latency): proved on tori of many
- * shapes, with one port and with all, and held to the numbers of butterfly.h; what is refused.
+ * shapes, with one port and with all, and held to the numbers of butterfly.h; who meets whom, with
+ * which blocks (the examples in butterfly.h, torus_doubling.c and bine.c), and what that costs;
+ * what is refused.
  */
 #include "machines.h"
+#include "model/cost.h"
 #include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
@@ -158,6 +161,237 @@ static void in_the_order_of_the_tree(void **state)
     strag_topology_free(topology);
 }
 
+/* ---- Examples: torus-doubling and torus-halving ---- */
+
+static struct strag_plan *plan_on(const char *name, const struct strag_topology *topology,
+                                  int ports, int rank)
+{
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    return support_plan(name, &problem, rank);
+}
+
+static void assert_op(const struct strag_op *op, struct strag_op expected)
+{
+    assert_int_equal(op->kind, expected.kind);
+    assert_int_equal(op->round, expected.round);
+    assert_int_equal(op->peer, expected.peer);
+    assert_int_equal(op->first, expected.first);
+    assert_int_equal(op->count, expected.count);
+}
+
+/* The table in butterfly.h, and its way back. */
+static void halves_of_4x2(void **state)
+{
+    (void)state;
+    static const struct {
+        int rank, peer[3], sends[3];
+    } table[] = {{0, {1, 4, 2}, {4, 2, 1}}, {5, {4, 1, 7}, {0, 4, 7}}};
+    static const int count[] = {4, 2, 1};
+    struct strag_topology *topology = machine_grid(torus, true, "4x2", NULL, 1);
+    for (int r = 0; r < 2; r++) {
+        struct strag_plan *plan = plan_on("torus-halving", topology, 1, table[r].rank);
+        assert_int_equal(plan->nops, 12);
+        for (int i = 0; i < 3; i++) {
+            int peer = table[r].peer[i], first = table[r].sends[i], kept = first ^ count[i];
+            struct strag_op send = {
+                .kind = STRAG_SEND, .peer = peer, .round = i, .first = first, .count = count[i]};
+            struct strag_op recv = {.kind = STRAG_RECV_REDUCE,
+                                    .peer = peer,
+                                    .round = i,
+                                    .first = kept,
+                                    .count = count[i]};
+            assert_op(&plan->ops[2 * i], send);
+            assert_op(&plan->ops[2 * i + 1], recv);
+            assert_string_equal(plan->stages[plan->ops[2 * i].stage], "reduce-scatter");
+            send.round = recv.round = 5 - i;
+            send.first = kept;
+            recv.first = first;
+            recv.kind = STRAG_RECV;
+            assert_op(&plan->ops[10 - 2 * i], send);
+            assert_op(&plan->ops[11 - 2 * i], recv);
+            assert_string_equal(plan->stages[plan->ops[11 - 2 * i].stage], "allgather");
+        }
+        strag_plan_free(plan);
+    }
+    strag_topology_free(topology);
+}
+
+/* The table in torus_doubling.c; the parts of all ports begin in the one or the other dimension,
+ * and the mirrored ones meet what the negated coordinates would. */
+static void pairs_on_4x4(void **state)
+{
+    (void)state;
+    static const int change[2][4][2] = {{{1, 0}, {0, 1}, {2, 0}, {0, 2}},
+                                        {{0, 1}, {1, 0}, {0, 2}, {2, 0}}};
+    struct strag_topology *topology = machine_grid(torus, true, "4x4", NULL, 1);
+    for (int rank = 0; rank < 16; rank++) {
+        struct strag_plan *plan = plan_on("torus-doubling", topology, 4, rank);
+        assert_int_equal(plan->nops, 4 * 4 * 2);
+        for (int i = 0; i < plan->nops; i++) {
+            const struct strag_op *op = &plan->ops[i];
+            int part = i / 2 % 4, sign = part < 2 ? 1 : 3;
+            const int *with = change[part % 2][op->round];
+            int x = sign * (rank % 4) % 4 ^ with[0], y = sign * (rank / 4) % 4 ^ with[1];
+            struct strag_op expected = {.kind = i % 2 ? STRAG_RECV_REDUCE : STRAG_SEND,
+                                        .round = i / 8,
+                                        .peer = sign * x % 4 + sign * y % 4 * 4,
+                                        .first = part,
+                                        .count = 1};
+            assert_op(op, expected);
+        }
+        strag_plan_free(plan);
+    }
+    strag_topology_free(topology);
+}
+
+/* On a ring of 6 ranks 0 and 2 are folded; 1, 3, 4, 5 are numbers 0 to 3. */
+static void folded_ring(void **state)
+{
+    (void)state;
+    static const int peers[6][4] = {{1, 1}, {0, 3, 4, 0}, {3, 3}, {2, 1, 5, 2}, {5, 1}, {4, 3}};
+    struct strag_topology *topology = machine_grid(torus, true, "6", NULL, 1);
+    for (int rank = 0; rank < 6; rank++) {
+        struct strag_plan *plan = plan_on("torus-doubling", topology, 1, rank);
+        int met[8], count = 0;
+        for (int i = 0; i < plan->nops; i++) {
+            if (count == 0 || plan->ops[i].round != plan->ops[i - 1].round)
+                met[count++] = plan->ops[i].peer;
+        }
+        assert_int_equal(count, rank == 1 || rank == 3 ? 4 : 2);
+        for (int i = 0; i < count; i++)
+            assert_int_equal(met[i], peers[rank][i]);
+        strag_plan_free(plan);
+    }
+    strag_topology_free(topology);
+}
+
+/* ---- Examples: bine and bine-latency ---- */
+
+/* The only send of a round. */
+static const struct strag_op *send_of(const struct strag_plan *plan, int round)
+{
+    const struct strag_op *found = NULL;
+    for (int i = 0; i < plan->nops; i++) {
+        if (plan->ops[i].kind == STRAG_SEND && plan->ops[i].round == round) {
+            assert_null(found);
+            found = &plan->ops[i];
+        }
+    }
+    assert_non_null(found);
+    return found;
+}
+
+/* The table in bine.c. */
+static void pairs_of_8(void **state)
+{
+    (void)state;
+    static const int meets[3][8] = {
+        {1, 0, 3, 2, 5, 4, 7, 6}, {7, 2, 1, 4, 3, 6, 5, 0}, {3, 6, 5, 0, 7, 2, 1, 4}};
+    for (int rank = 0; rank < 8; rank++) {
+        struct strag_plan *halves = support_plan("bine", &(struct strag_problem){.n = 8}, rank);
+        struct strag_plan *whole =
+            support_plan("bine-latency", &(struct strag_problem){.n = 8}, rank);
+        for (int t = 0; t < 3; t++) {
+            assert_int_equal(send_of(halves, t)->peer, meets[t][rank]);
+            assert_int_equal(send_of(halves, 5 - t)->peer, meets[t][rank]);
+            assert_int_equal(send_of(whole, 2 - t)->peer, meets[t][rank]);
+            assert_int_equal(send_of(halves, t)->count, 4 >> t);
+            assert_int_equal(send_of(halves, 5 - t)->count, 4 >> t);
+        }
+        strag_plan_free(halves);
+        strag_plan_free(whole);
+    }
+}
+
+/* 1, 1, 3, 5, 11, ... apart, in both directions; none farther than a third of the ring and one. */
+static void distances(void **state)
+{
+    (void)state;
+    for (int log = 1; log <= 10; log++) {
+        int n = 1 << log;
+        for (int rank = 0; rank < n; rank++) {
+            struct strag_plan *plan = support_plan("bine", &(struct strag_problem){.n = n}, rank);
+            int distance = 1, sign = rank % 2 ? -1 : 1;
+            for (int t = 0; t < log; t++) {
+                int to = rank + sign * distance;
+                assert_int_equal(send_of(plan, t)->peer, (to % n + n) % n);
+                assert_true(n == 2 || 3 * distance <= n + 3);
+                sign = -sign;
+                distance = 2 * distance + (t % 2 ? 1 : -1);
+            }
+            strag_plan_free(plan);
+        }
+    }
+}
+
+/* ---- What links carry ---- */
+
+/* Seconds for a byte over links of one byte per second, without latency. */
+static double bytes_time(const char *name, const char *dims, int ports)
+{
+    struct strag_topology *topology = machine_grid(torus, true, dims, NULL, 1);
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    struct strag_model model = strag_model_default(torus);
+    struct strag_profile *profile = NULL;
+    struct strag_error err = {""};
+    model.alpha = model.overhead = model.link_latency = model.hop_latency = 0;
+    model.bandwidth = 1;
+    assert_int_equal(
+        strag_profile_create(support_algorithm(name), &problem, &model, &profile, &err), STRAG_OK);
+    double seconds = strag_profile_seconds(profile, 1);
+    strag_profile_free(profile);
+    strag_topology_free(topology);
+    return seconds;
+}
+
+/* One port on a d x d torus: in step t of each dimension 2^t messages share a link, in the last one
+ * half as many, since both ways round are equally long. */
+static void busiest_links(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"4x4", "8x8", "16x16", "32x32"};
+    for (int log = 2; log <= 5; log++) {
+        double whole = 0, halves = 0, part = 1;
+        for (int step = 0; step < 2 * log; step++) {
+            int t = step / 2;
+            double load = t == log - 1 ? (1 << t) / 2.0 : 1 << t;
+            part /= 2;
+            whole += load;
+            halves += 2 * load * part;
+        }
+        assert_float_equal(bytes_time("torus-doubling", dims[log - 2], 1), whole, 1e-9);
+        assert_float_equal(bytes_time("torus-halving", dims[log - 2], 1), halves, 1e-9);
+        assert_true(bytes_time("torus-doubling", dims[log - 2], 4) < 0.76 * whole);
+        assert_true(bytes_time("torus-halving", dims[log - 2], 4) < 0.76 * halves);
+    }
+}
+
+/* With all ports of a square torus: s/2D for each of the two phases, times the sum of distance /
+ * 2^k over the k-th steps; 1.19 and 1.03 times the optimum s/D. */
+static void congestion(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dims;
+        int count, log;
+        double bound;
+    } cases[] = {{"16x16", 2, 4, 1.20}, {"64x64", 2, 6, 1.20}, {"8x8x8", 3, 3, 1.035}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int steps = cases[i].count * cases[i].log;
+        double sum = 0, share = 1;
+        for (int k = 0; k < steps; k++) {
+            int t = k / cases[i].count;
+            double rho = (1 - (t % 2 ? 1.0 : -1.0) * (2 << t)) / 3;
+            share /= 2;
+            sum += (rho < 0 ? -rho : rho) * share;
+        }
+        const double seconds = bytes_time("bine", cases[i].dims, 0);
+        assert_float_equal(seconds, sum / cases[i].count, 1e-6);
+        assert_true(seconds * cases[i].count < cases[i].bound);
+        assert_true(seconds < bytes_time("torus-halving", cases[i].dims, 0));
+    }
+}
+
 /* ---- Some rounds only ---- */
 
 static void rounds_that_are_wanted(void **state)
@@ -214,6 +448,13 @@ int main(void)
         cmocka_unit_test(on_a_part_of_a_torus),
         cmocka_unit_test(without_a_grid),
         cmocka_unit_test(in_the_order_of_the_tree),
+        cmocka_unit_test(halves_of_4x2),
+        cmocka_unit_test(pairs_on_4x4),
+        cmocka_unit_test(folded_ring),
+        cmocka_unit_test(pairs_of_8),
+        cmocka_unit_test(distances),
+        cmocka_unit_test(busiest_links),
+        cmocka_unit_test(congestion),
         cmocka_unit_test(rounds_that_are_wanted),
         cmocka_unit_test(refusals),
     };

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network that the other tests rely on: it does what transport.h and loopback.h say. */
+/*
+ * The network that the other tests rely on is as unhelpful as loopback.h says: messages overtake
+ * others, and buffers are read late. (That messages arrive, fail and are cancelled is what those
+ * tests assert.)
+ */
 #include "loopback.h"
 
 #include "base/status.h"
@@ -132,19 +136,6 @@ static void short_sends_are_eager(void **state)
     strag_loopback_free(network);
 }
 
-static void lengths_must_fit(void **state)
-{
-    (void)state;
-    struct strag_loopback *network = network_of(2, (struct strag_loopback_options){.seed = 1});
-    struct recorded send, recv;
-    int values[2] = {1, 2}, got[3] = {0, 0, 0};
-    assert_int_equal(post_send(network, 0, 1, &send, values, 2), STRAG_OK);
-    assert_int_equal(post_recv(network, 0, 1, &recv, got, 3), STRAG_OK);
-    progress(network, 1, 1);
-    assert_int_equal(recv.status, STRAG_ERR_TRANSPORT);
-    strag_loopback_free(network);
-}
-
 static void messages_can_be_read_in_place(void **state)
 {
     (void)state;
@@ -221,180 +212,14 @@ static void delays_reorder_completions(void **state)
     }
 }
 
-static void the_chosen_message_fails(void **state)
-{
-    (void)state;
-    for (unsigned which = 1; which <= 4; which++) {
-        for (int straggler = 0; straggler < 2; straggler++) {
-            struct strag_loopback *network = network_of(
-                3, (struct strag_loopback_options){
-                       .seed = 1, .fail_rank = 1, .fail_post = which, .fail_late = straggler});
-            struct recorded send[4], recv[4];
-            int value = 5, got = 0;
-            for (unsigned i = 0; i < 4; i++) {
-                int fails = i + 1 == which && !straggler ? STRAG_ERR_TRANSPORT : STRAG_OK;
-                assert_int_equal(post_send(network, 1, 2, &send[i], &value, 1), fails);
-                assert_int_equal(post_recv(network, 1, 2, &recv[i], &got, 1), STRAG_OK);
-            }
-            progress(network, 1, 1);
-            progress(network, 2, 1);
-            for (unsigned i = 0; i < 4; i++) {
-                if (i + 1 == which)
-                    assert_int_equal(send[i].status, straggler ? STRAG_ERR_TRANSPORT : WAITING);
-                else
-                    assert_int_equal(send[i].status, STRAG_OK);
-            }
-            strag_loopback_free(network);
-        }
-    }
-}
-
-static void messages_with_a_dead_rank_fail(void **state)
-{
-    (void)state;
-    struct strag_loopback *network = network_of(3, (struct strag_loopback_options){.seed = 1});
-    struct recorded send, recv, unharmed_send, unharmed_recv, own, straggler;
-    int value = 5, got = 0, other = 0, mine = 0;
-    assert_int_equal(post_send(network, 0, 1, &send, &value, 1), STRAG_OK);
-    assert_int_equal(post_recv(network, 1, 0, &recv, &got, 1), STRAG_OK);
-    assert_int_equal(post_recv(network, 0, 1, &own, &mine, 1), STRAG_OK);
-    assert_int_equal(post_send(network, 0, 2, &unharmed_send, &value, 1), STRAG_OK);
-    assert_int_equal(post_recv(network, 0, 2, &unharmed_recv, &other, 1), STRAG_OK);
-    strag_loopback_kill(network, 1);
-    progress(network, 0, 1);
-    progress(network, 2, 1);
-    assert_int_equal(send.status, STRAG_ERR_TRANSPORT);
-    assert_int_equal(recv.status, STRAG_ERR_TRANSPORT);
-    assert_int_equal(unharmed_send.status, STRAG_OK);
-    assert_int_equal(unharmed_recv.status, STRAG_OK);
-    assert_int_equal(other, 5);
-
-    /* The dead rank itself, if it is still looking. */
-    assert_int_equal(post_send(network, 1, 2, &straggler, &value, 1), STRAG_ERR_TRANSPORT);
-    progress(network, 1, 1);
-    assert_int_equal(own.status, STRAG_ERR_TRANSPORT);
-    assert_int_equal(straggler.status, WAITING);
-
-    assert_int_equal(post_send(network, 2, 1, &straggler, &value, 1), STRAG_OK);
-    progress(network, 2, 1);
-    assert_int_equal(straggler.status, STRAG_ERR_TRANSPORT);
-    assert_int_equal(strag_loopback_pending(network), 0);
-    strag_loopback_free(network);
-}
-
-static void messages_are_cancelled(void **state)
-{
-    (void)state;
-    for (int cannot = 0; cannot < 2; cannot++) {
-        struct strag_loopback *network =
-            network_of(2, (struct strag_loopback_options){.seed = 1, .cannot_cancel = cannot});
-        struct strag_transport *transport = strag_loopback_endpoint(network, 0);
-        struct recorded send, recv, alone;
-        int value = 5, got = 0;
-        assert_int_equal(post_send(network, 0, 1, &send, &value, 1), STRAG_OK);
-        assert_int_equal(post_recv(network, 0, 1, &recv, &got, 1), STRAG_OK);
-        assert_int_equal(post_recv(network, 1, 0, &alone, &got, 1), STRAG_OK);
-        assert_int_equal(transport->cancel(transport, &send.transfer),
-                         cannot ? STRAG_PENDING : STRAG_OK);
-        assert_int_equal(send.status, cannot ? WAITING : STRAG_ERR_TRANSPORT);
-        assert_int_equal(transport->cancel(transport, &alone.transfer), STRAG_OK);
-        assert_int_equal(alone.status, STRAG_ERR_TRANSPORT);
-        progress(network, 0, 3);
-        assert_int_equal(send.status, cannot ? WAITING : STRAG_ERR_TRANSPORT);
-        strag_loopback_free(network);
-    }
-}
-
-static int try_send(struct strag_loopback *network, int from, int to, int value)
-{
-    struct strag_transport *transport = strag_loopback_endpoint(network, from);
-    return transport->try_send(transport, to, &value, 1, 0);
-}
-
-static int try_recv(struct strag_loopback *network, int from, int to, const int **value)
-{
-    struct strag_transport *transport = strag_loopback_endpoint(network, to);
-    const void *arrived = NULL;
-    int status = transport->try_recv(transport, from, 1, &arrived);
-    *value = arrived;
-    return status;
-}
-
-static void release(struct strag_loopback *network, int from, int to)
-{
-    struct strag_transport *transport = strag_loopback_endpoint(network, to);
-    transport->release_recv(transport, from);
-}
-
-static void short_messages_are_sent_and_received(void **state)
-{
-    (void)state;
-    struct strag_loopback *network =
-        network_of(2, (struct strag_loopback_options){.seed = 1, .room = 2});
-    const int *value;
-    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_PENDING);
-    assert_int_equal(try_send(network, 0, 1, 7), STRAG_OK);
-    assert_int_equal(try_send(network, 0, 1, 8), STRAG_OK);
-    assert_int_equal(try_send(network, 0, 1, 9), STRAG_PENDING); /* room for two */
-    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_OK);
-    assert_int_equal(*value, 7);
-    assert_int_equal(strag_loopback_pending(network), 1); /* not given back */
-    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_ERR_TRANSPORT);
-    release(network, 0, 1);
-    assert_int_equal(try_send(network, 0, 1, 9), STRAG_OK);
-    for (int i = 8; i <= 9; i++) {
-        assert_int_equal(try_recv(network, 0, 1, &value), STRAG_OK);
-        assert_int_equal(*value, i);
-        release(network, 0, 1);
-    }
-    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_PENDING);
-    assert_int_equal(strag_loopback_pending(network), 0);
-    strag_loopback_kill(network, 0);
-    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_ERR_TRANSPORT);
-    assert_int_equal(try_send(network, 1, 0, 1), STRAG_ERR_TRANSPORT);
-    strag_loopback_free(network);
-}
-
-/* One side at once, the other in flight: the messages are the same. */
-static void short_messages_match_posted_ones(void **state)
-{
-    (void)state;
-    struct strag_loopback *network =
-        network_of(2, (struct strag_loopback_options){.seed = 1, .room = 4});
-    struct recorded send, recv;
-    int sent = 11, received = 0;
-    const int *value;
-    assert_int_equal(post_recv(network, 0, 1, &recv, &received, 1), STRAG_OK);
-    assert_int_equal(try_send(network, 0, 1, 10), STRAG_OK);
-    progress(network, 1, 2);
-    assert_int_equal(recv.status, STRAG_OK);
-    assert_int_equal(received, 10);
-    assert_int_equal(post_send(network, 0, 1, &send, &sent, 1), STRAG_OK);
-    progress(network, 0, 2);
-    assert_int_equal(send.status, WAITING);
-    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_OK);
-    assert_int_equal(*value, 11);
-    release(network, 0, 1);
-    progress(network, 0, 2);
-    assert_int_equal(send.status, STRAG_OK);
-    assert_int_equal(strag_loopback_pending(network), 0);
-    strag_loopback_free(network);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_arrive_in_the_order_of_posting),
         cmocka_unit_test(a_send_reads_its_buffer_late),
         cmocka_unit_test(short_sends_are_eager),
-        cmocka_unit_test(lengths_must_fit),
         cmocka_unit_test(messages_can_be_read_in_place),
         cmocka_unit_test(delays_reorder_completions),
-        cmocka_unit_test(the_chosen_message_fails),
-        cmocka_unit_test(messages_with_a_dead_rank_fail),
-        cmocka_unit_test(messages_are_cancelled),
-        cmocka_unit_test(short_messages_are_sent_and_received),
-        cmocka_unit_test(short_messages_match_posted_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,6 +136,8 @@ static void results_may_be_left_out(void **state)
 
 /* ---- Faults: small plans by hand ---- */
 
+#define CIRCLE "deadlock: it waits in a circle"
+
 struct hand {
     int n, rounds, blocks;
     struct strag_builder *builders[4];
@@ -180,198 +182,95 @@ static void assert_verdict(struct strag_plan *const *plans, int n, const char *w
     strag_proof_free(proof);
 }
 
-static void hand_verdict(struct hand *hand, const char *why)
+/*
+ * The operations of all ranks, which `|` parts; each is a letter for what it does (send, recv,
+ * `a`dd: recv_reduce, e`x`change_reduce) and four digits: round, peer, first block, blocks.
+ */
+static void hand_add(struct hand *hand, const char *operations)
 {
-    struct strag_plan *plans[4] = {NULL};
-    hand_finish(hand, plans);
-    assert_verdict(plans, hand->n, why);
-    strag_plan_free_all(plans, hand->n);
-}
-
-static void swapping_two_ranks_is_right(void **state)
-{
-    (void)state;
-    struct hand hand = hand_create(2, 1, 1);
-    for (int rank = 0; rank < 2; rank++) {
-        strag_send(hand.builders[rank], 0, 1 - rank, 0, 1);
-        strag_exchange_reduce(hand.builders[rank], 0, 1 - rank, 0, 1);
-    }
-    hand_verdict(&hand, "");
-}
-
-static void bits_that_differ(void **state)
-{
-    (void)state;
-    struct hand hand = hand_create(2, 1, 1);
-    for (int rank = 0; rank < 2; rank++) {
-        strag_send(hand.builders[rank], 0, 1 - rank, 0, 1);
-        strag_recv_reduce(hand.builders[rank], 0, 1 - rank, 0, 1);
-    }
-    hand_verdict(&hand,
-                 "rank 1 sums up block 0 in another order than rank 0, so its bits may differ");
-}
-
-static void both_receive_before_they_send(void **state)
-{
-    (void)state;
-    struct hand hand = hand_create(2, 1, 1);
-    for (int rank = 0; rank < 2; rank++) {
-        strag_recv(hand.builders[rank], 0, 1 - rank, 0, 1);
-        strag_send(hand.builders[rank], 0, 1 - rank, 0, 1);
-    }
-    hand_verdict(&hand, "rank 0, operation 0 (recv from 1, blocks 0..0, round 0): "
-                        "deadlock: it waits in a circle");
-}
-
-/* Three ranks, each sends on what it is to receive first. */
-static void a_circle_of_three(void **state)
-{
-    (void)state;
-    struct hand hand = hand_create(3, 1, 1);
-    for (int rank = 0; rank < 3; rank++) {
-        strag_recv_reduce(hand.builders[rank], 0, (rank + 2) % 3, 0, 1);
-        strag_send(hand.builders[rank], 0, (rank + 1) % 3, 0, 1);
-    }
-    hand_verdict(&hand, "rank 0, operation 0 (recv_reduce from 2, blocks 0..0, round 0): "
-                        "deadlock: it waits in a circle");
-}
-
-/* There may be temporary space for one message only: rank 0 takes rank 1's first, which comes only
- * after rank 2 has got rid of its own. */
-static void receives_in_the_wrong_order(void **state)
-{
-    (void)state;
-    for (int wrong = 0; wrong < 2; wrong++) {
-        struct hand hand = hand_create(3, 2, 1);
-        strag_recv_reduce(hand.builders[0], 0, wrong ? 1 : 2, 0, 1);
-        strag_recv_reduce(hand.builders[0], 0, wrong ? 2 : 1, 0, 1);
-        strag_send(hand.builders[1], 0, 2, 0, 1);
-        strag_recv(hand.builders[1], 0, 2, 0, 1);
-        strag_send(hand.builders[1], 0, 0, 0, 1);
-        strag_send(hand.builders[2], 0, 0, 0, 1);
-        strag_recv(hand.builders[2], 0, 1, 0, 1);
-        strag_send(hand.builders[2], 0, 1, 0, 1);
-        for (int rank = 1; rank < 3; rank++) {
-            strag_send(hand.builders[0], 1, rank, 0, 1);
-            strag_recv(hand.builders[rank], 1, 0, 0, 1);
-        }
-        hand_verdict(&hand, wrong ? "rank 0, operation 0 (recv_reduce from 1, blocks 0..0, "
-                                    "round 0): deadlock: it waits in a circle"
-                                  : "");
+    int rank = 0;
+    for (const char *at = operations; *at; at++) {
+        if ('|' == *at)
+            rank++;
+        if ('|' == *at || ' ' == *at)
+            continue;
+        const int round = at[1] - '0', peer = at[2] - '0', first = at[3] - '0', count = at[4] - '0';
+        struct strag_builder *builder = hand->builders[rank];
+        if ('s' == *at)
+            strag_send(builder, round, peer, first, count);
+        else if ('r' == *at)
+            strag_recv(builder, round, peer, first, count);
+        else if ('a' == *at)
+            strag_recv_reduce(builder, round, peer, first, count);
+        else
+            strag_exchange_reduce(builder, round, peer, first, count);
+        at += 4;
     }
 }
 
-/* The i-th message is the i-th message, whatever fits better. */
-static void messages_that_do_not_fit(void **state)
+static const struct {
+    int n, rounds, blocks;
+    const char *operations, *why; /* "": they are right */
+} by_hand[] = {
+    {2, 1, 1, "s0101 x0101|s0001 x0001", ""}, /* two ranks swap */
+    {2, 1, 1, "s0101 a0101|s0001 a0001",
+     "rank 1 sums up block 0 in another order than rank 0, so its bits may differ"},
+    /* Both receive before they send; three ranks send on what they are to receive first. */
+    {2, 1, 1, "r0101 s0101|r0001 s0001",
+     "rank 0, operation 0 (recv from 1, blocks 0..0, round 0): " CIRCLE},
+    {3, 1, 1, "a0201 s0101|a0001 s0201|a0101 s0001",
+     "rank 0, operation 0 (recv_reduce from 2, blocks 0..0, round 0): " CIRCLE},
+    /* There may be temporary space for one message only: in the second case rank 0 takes rank
+     * 1's first, which comes only after rank 2 has got rid of its own. */
+    {3, 2, 1, "a0201 a0101 s1101 s1201|s0201 r0201 s0001 r1001|s0001 r0101 s0101 r1001", ""},
+    {3, 2, 1, "a0101 a0201 s1101 s1201|s0201 r0201 s0001 r1001|s0001 r0101 s0101 r1001",
+     "rank 0, operation 0 (recv_reduce from 1, blocks 0..0, round 0): " CIRCLE},
+    /* The i-th message is the i-th message, whatever fits better. */
+    {2, 2, 4, "s0102 s0122|r0022 r0002",
+     "rank 1, operation 0 (recv from 0, blocks 2..3, round 0): "
+     "the peer's message has another range"},
+    {2, 2, 4, "s0102|r0003",
+     "rank 1, operation 0 (recv from 0, blocks 0..2, round 0): "
+     "the peer's message has another range"},
+    {2, 2, 4, "s0104|a1004",
+     "rank 1, operation 0 (recv_reduce from 0, blocks 0..3, round 1): "
+     "the peer's message has another round"},
+    /* Contributions that are missing, or come twice. */
+    {3, 2, 2, "a0102 s1102|s0002 r1002|", "rank 0 ends with 2 of 3 contributions in block 0"},
+    {2, 1, 2, "a0102|s0002", "rank 1 ends with 1 of 2 contributions in block 0"},
+    {3, 3, 4, "a0104 a1204 a2131|s0004 s2031|s1004",
+     "rank 0, round 2, block 3: rank 1's contribution comes twice"},
+    /* Messages without another side. */
+    {3, 2, 4, "a0104||",
+     "rank 0, operation 0 (recv_reduce from 1, blocks 0..3, round 0): the peer never sends it"},
+    {3, 2, 4, "||s1012",
+     "rank 2, operation 0 (send to 0, blocks 1..2, round 1): the peer never receives it"},
+    {3, 2, 4, "r1112||s1012",
+     "rank 0, operation 0 (recv from 1, blocks 1..2, round 1): the peer never sends it"},
+    {2, 3, 1, "s0101 x0101|s0001 x0001", "the plans have 3 rounds, but only 1 are used"},
+    /* What the engine could not run with little temporary space: rank 1 receives block 1 only
+     * after all it sends has arrived, and rank 0 makes room for that only after block 1 has
+     * left. */
+    {2, 2, 2, "s0111 a0102 s1102|s0002 r0011 r1002",
+     "rank 0, operation 0 (send to 1, blocks 1..1, round 0): " CIRCLE},
+    /* Ranks 0 and 1 swap the same range, which they may do piece by piece; but what comes to
+     * rank 0 has to wait for rank 2's block as well, and that for the end of what rank 0 sends.
+     */
+    {3, 1, 2, "s0102 r0211 x0102|s0002 x0002|s0011",
+     "rank 0, operation 0 (send to 1, blocks 0..1, round 0): " CIRCLE},
+};
+
+static void plans_by_hand(void **state)
 {
     (void)state;
-    struct hand hand = hand_create(2, 2, 4);
-    strag_send(hand.builders[0], 0, 1, 0, 2);
-    strag_send(hand.builders[0], 0, 1, 2, 2);
-    strag_recv(hand.builders[1], 0, 0, 2, 2);
-    strag_recv(hand.builders[1], 0, 0, 0, 2);
-    hand_verdict(&hand, "rank 1, operation 0 (recv from 0, blocks 2..3, round 0): "
-                        "the peer's message has another range");
-    hand = hand_create(2, 2, 4);
-    strag_send(hand.builders[0], 0, 1, 0, 2);
-    strag_recv(hand.builders[1], 0, 0, 0, 3);
-    hand_verdict(&hand, "rank 1, operation 0 (recv from 0, blocks 0..2, round 0): "
-                        "the peer's message has another range");
-    hand = hand_create(2, 2, 4);
-    strag_send(hand.builders[0], 0, 1, 0, 4);
-    strag_recv_reduce(hand.builders[1], 1, 0, 0, 4);
-    hand_verdict(&hand, "rank 1, operation 0 (recv_reduce from 0, blocks 0..3, round 1): "
-                        "the peer's message has another round");
-}
-
-static void a_contribution_that_is_missing(void **state)
-{
-    (void)state;
-    struct hand hand = hand_create(3, 2, 2);
-    strag_recv_reduce(hand.builders[0], 0, 1, 0, 2);
-    strag_send(hand.builders[0], 1, 1, 0, 2);
-    strag_send(hand.builders[1], 0, 0, 0, 2);
-    strag_recv(hand.builders[1], 1, 0, 0, 2);
-    hand_verdict(&hand, "rank 0 ends with 2 of 3 contributions in block 0");
-
-    hand = hand_create(2, 1, 2);
-    strag_recv_reduce(hand.builders[0], 0, 1, 0, 2);
-    strag_send(hand.builders[1], 0, 0, 0, 2);
-    hand_verdict(&hand, "rank 1 ends with 1 of 2 contributions in block 0");
-}
-
-static void a_contribution_that_comes_twice(void **state)
-{
-    (void)state;
-    struct hand hand = hand_create(3, 3, 4);
-    strag_recv_reduce(hand.builders[0], 0, 1, 0, 4);
-    strag_recv_reduce(hand.builders[0], 1, 2, 0, 4);
-    strag_recv_reduce(hand.builders[0], 2, 1, 3, 1);
-    strag_send(hand.builders[1], 0, 0, 0, 4);
-    strag_send(hand.builders[1], 2, 0, 3, 1);
-    strag_send(hand.builders[2], 1, 0, 0, 4);
-    hand_verdict(&hand, "rank 0, round 2, block 3: rank 1's contribution comes twice");
-}
-
-static void messages_without_another_side(void **state)
-{
-    (void)state;
-    struct hand hand = hand_create(3, 2, 4);
-    strag_recv_reduce(hand.builders[0], 0, 1, 0, 4);
-    hand_verdict(&hand, "rank 0, operation 0 (recv_reduce from 1, blocks 0..3, round 0): "
-                        "the peer never sends it");
-    hand = hand_create(3, 2, 4);
-    strag_send(hand.builders[2], 1, 0, 1, 2);
-    hand_verdict(&hand, "rank 2, operation 0 (send to 0, blocks 1..2, round 1): "
-                        "the peer never receives it");
-    hand = hand_create(3, 2, 4);
-    strag_send(hand.builders[2], 1, 0, 1, 2);
-    strag_recv(hand.builders[0], 1, 1, 1, 2);
-    hand_verdict(&hand, "rank 0, operation 0 (recv from 1, blocks 1..2, round 1): "
-                        "the peer never sends it");
-}
-
-static void rounds_that_are_not_used(void **state)
-{
-    (void)state;
-    struct hand hand = hand_create(2, 3, 1);
-    for (int rank = 0; rank < 2; rank++) {
-        strag_send(hand.builders[rank], 0, 1 - rank, 0, 1);
-        strag_exchange_reduce(hand.builders[rank], 0, 1 - rank, 0, 1);
+    for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++) {
+        struct hand hand = hand_create(by_hand[i].n, by_hand[i].rounds, by_hand[i].blocks);
+        struct strag_plan *plans[4] = {NULL};
+        hand_add(&hand, by_hand[i].operations);
+        hand_finish(&hand, plans);
+        assert_verdict(plans, hand.n, by_hand[i].why);
+        strag_plan_free_all(plans, hand.n);
     }
-    hand_verdict(&hand, "the plans have 3 rounds, but only 1 are used");
-}
-
-/* What the engine could not run with little temporary space: rank 1 receives block 1 only after all
- * it sends has arrived, and rank 0 makes room for that only after block 1 has left. */
-static void waits_for_a_part_of_what_arrives(void **state)
-{
-    (void)state;
-    struct hand hand = hand_create(2, 2, 2);
-    strag_send(hand.builders[0], 0, 1, 1, 1);
-    strag_recv_reduce(hand.builders[0], 0, 1, 0, 2);
-    strag_send(hand.builders[0], 1, 1, 0, 2);
-    strag_send(hand.builders[1], 0, 0, 0, 2);
-    strag_recv(hand.builders[1], 0, 0, 1, 1);
-    strag_recv(hand.builders[1], 1, 0, 0, 2);
-    hand_verdict(&hand, "rank 0, operation 0 (send to 1, blocks 1..1, round 0): "
-                        "deadlock: it waits in a circle");
-}
-
-/* Ranks 0 and 1 swap the same range, which they may do piece by piece; but what comes to rank 0 has
- * to wait for rank 2's block as well, and that for the end of what rank 0 sends. */
-static void a_swap_that_waits_for_a_third(void **state)
-{
-    (void)state;
-    struct hand hand = hand_create(3, 1, 2);
-    strag_send(hand.builders[0], 0, 1, 0, 2);
-    strag_recv(hand.builders[0], 0, 2, 1, 1);
-    strag_exchange_reduce(hand.builders[0], 0, 1, 0, 2);
-    strag_send(hand.builders[1], 0, 0, 0, 2);
-    strag_exchange_reduce(hand.builders[1], 0, 0, 0, 2);
-    strag_send(hand.builders[2], 0, 0, 1, 1);
-    hand_verdict(&hand, "rank 0, operation 0 (send to 1, blocks 0..1, round 0): "
-                        "deadlock: it waits in a circle");
 }
 
 /* ---- Faults: bounds, and whole plans ---- */
@@ -519,14 +418,7 @@ static void two_peers_in_a_round_are_two_ports(void **state)
     (void)state;
     struct hand hand = hand_create(3, 2, 1);
     struct strag_plan *plans[4] = {NULL};
-    strag_recv_reduce(hand.builders[0], 0, 1, 0, 1);
-    strag_recv_reduce(hand.builders[0], 0, 2, 0, 1);
-    strag_send(hand.builders[0], 1, 1, 0, 1);
-    strag_send(hand.builders[0], 1, 2, 0, 1);
-    for (int rank = 1; rank < 3; rank++) {
-        strag_send(hand.builders[rank], 0, 0, 0, 1);
-        strag_recv(hand.builders[rank], 1, 0, 0, 1);
-    }
+    hand_add(&hand, "a0101 a0201 s1101 s1201|s0001 r1001|s0001 r1001");
     hand_finish(&hand, plans);
     struct strag_claim claim = {.rounds = 2, .blocks = 1, .sent_max = 2};
     assert_int_equal(strag_verify_plans(plans, 3, &claim, NULL, NULL, NULL), STRAG_OK);
@@ -543,14 +435,7 @@ static void the_late_rank_comes_when_it_is_claimed(void **state)
     (void)state;
     struct hand hand = hand_create(3, 3, 1);
     struct strag_plan *plans[4] = {NULL};
-    strag_send(hand.builders[1], 0, 0, 0, 1);
-    strag_recv_reduce(hand.builders[0], 0, 1, 0, 1);
-    strag_exchange_reduce(hand.builders[0], 1, 2, 0, 1);
-    strag_send(hand.builders[2], 1, 0, 0, 1);
-    strag_send(hand.builders[0], 2, 2, 0, 1);
-    strag_send(hand.builders[0], 2, 1, 0, 1);
-    strag_recv(hand.builders[1], 2, 0, 0, 1);
-    strag_recv(hand.builders[2], 2, 0, 0, 1);
+    hand_add(&hand, "a0101 x1201 s2201 s2101|s0001 r2001|s1001 r2001");
     hand_finish(&hand, plans);
     struct strag_claim claim = {
         .rounds = 3, .blocks = 1, .sent_max = 2, .waits = true, .straggler = 2, .before = 1};
@@ -581,18 +466,7 @@ int main(void)
         cmocka_unit_test(all_algorithms_hold_what_they_promise),
         cmocka_unit_test(the_executor_agrees),
         cmocka_unit_test(results_may_be_left_out),
-        cmocka_unit_test(swapping_two_ranks_is_right),
-        cmocka_unit_test(bits_that_differ),
-        cmocka_unit_test(both_receive_before_they_send),
-        cmocka_unit_test(a_circle_of_three),
-        cmocka_unit_test(receives_in_the_wrong_order),
-        cmocka_unit_test(messages_that_do_not_fit),
-        cmocka_unit_test(a_contribution_that_is_missing),
-        cmocka_unit_test(a_contribution_that_comes_twice),
-        cmocka_unit_test(messages_without_another_side),
-        cmocka_unit_test(rounds_that_are_not_used),
-        cmocka_unit_test(waits_for_a_part_of_what_arrives),
-        cmocka_unit_test(a_swap_that_waits_for_a_third),
+        cmocka_unit_test(plans_by_hand),
         cmocka_unit_test(wrong_bounds),
         cmocka_unit_test(uneven_blocks_are_measured),
         cmocka_unit_test(plans_of_others),
