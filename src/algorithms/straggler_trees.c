@@ -14,27 +14,31 @@
  * that would have to reduce for all trees.
  *
  * On a grid (a box of hosts, torus.h) the roots are the straggler's neighbours: a tree for each
- * port, k = 2D. The tree of dimension i takes links upwards only (its mirror image downwards): at
- * first along dimension i, then from each host of that line along dimension i + 1, and so on in a
- * circle, never over the straggler's own coordinate; at last the straggler's hyperplane across
- * dimension i. The parent of a host at distance x from the straggler, upwards and modulo the sizes:
+ * port, k = 2D. The tree upwards in dimension i takes links upwards in it, and the shorter way in
+ * all others; its mirror image takes links downwards. A host x (coordinates from the straggler on)
+ * is near if up to the middle of dimension i, near for the mirror image if beyond it. Its parent:
  *
- *     x_i = 0     its neighbour below in dimension i
- *     x_i > 0     ... in the last dimension of i, i + 1, .., i - 1 in which x is not 0
+ *     x_i = 0    its neighbour above in dimension i
+ *     near       the one towards the straggler in the last of the dimensions i, i + 1, .., i - 1
+ *                (in a circle) in which x is not 0
+ *     else       the one below in dimension i
  *
  * 3 x 3, straggler 0, upwards:
  *
- *     6 7 8     tree 0     1 > 2    1 > 4 > 7    2 > 5 > 8    5 > 3    8 > 6
- *     3 4 5     tree 1     3 > 6    3 > 4 > 5    6 > 7 > 8    7 > 1    8 > 2
+ *     6 7 8     tree 0     1 > 2    1 > 4 > 5    1 > 7 > 8    4 > 3    7 > 6
+ *     3 4 5     tree 1     3 > 6    3 > 4 > 7    3 > 5 > 8    4 > 1    5 > 2
  *     0 1 2
  *
- * Tree i uses links of another dimension j from hosts with x_i > 0, and x = 0 in the dimensions
- * between j and i in the circle. So no two trees use the same one: of trees i and l, let i be the
- * first behind j, then tree l needs x_i = 0. Tree j itself uses such links along its line, where
- * x_i = 0, and over the straggler's coordinate, where no other tree goes.
+ * No two trees use the same link into x. If x_i = 0, both links of dimension i are those of its two
+ * trees. Of the other dimensions each has a tree for which x is near, and the link towards the
+ * straggler is that of the next such dimension's near tree; the link from the other side is that of
+ * the tree for which x is not near. So every directed link carries 1/k of the vector at most; on a
+ * mesh twice that, since the way from the last host to the first one goes back. The deepest tree
+ * has size - 2 hops in its own dimension, and half the size in each of the others.
  *
- * So every directed link carries 1/k of the vector at most; on a mesh twice that, since the way
- * from the last host to the first one goes back. Depth sum(sizes - 1) + 1.
+ * If a dimension has two hosts, x is near for both of its trees. They take both links of the
+ * dimension before, one up, one down, all the way round; and the tree that would take one of those
+ * takes what is left, the second link between the two hosts.
  *
  * Elsewhere k = 1, a chain of hosts in the order of the network's tree, from the one behind the
  * straggler's on and back to that: the vector crosses every uplink once each way. Other stragglers'
@@ -184,18 +188,45 @@ static bool is_level(const struct strag_torus *torus, int a, int b, int dim)
     return strag_torus_coordinate(torus, a, dim) == strag_torus_coordinate(torus, b, dim);
 }
 
+/* On a grid: the next dimension from this one on, upwards or downwards in a circle, in which the
+ * cell is not level with the root. */
+static int next_dim(const struct strag_torus *torus, int root, int cell, int dim, int step)
+{
+    do
+        dim = (dim + step + torus->dims) % torus->dims;
+    while (is_level(torus, root, cell, dim));
+    return dim;
+}
+
+/* Is it shorter from the root upwards to the cell than downwards, or as short? */
+static bool is_above(const struct strag_torus *torus, int root, int cell, int dim)
+{
+    const int size = torus->size[dim], at = strag_torus_coordinate(torus, cell, dim);
+    return (at - strag_torus_coordinate(torus, root, dim) + size) % size <= size / 2;
+}
+
 /* On a grid: the cell's parent in a tree. The tree's dimension is tree % D; from tree D on all is
  * mirrored. @param root  the straggler's cell */
 static int grid_parent(const struct strag_torus *torus, int tree, int root, int cell)
 {
-    const int dims = torus->dims, own = tree % dims, step = tree < dims ? -1 : 1;
-    int last = own;
-    for (int i = dims - 1; i > 0 && last == own && !is_level(torus, root, cell, own); i--) {
-        const int d = (own + i) % dims;
-        last = is_level(torus, root, cell, d) ? own : d;
+    const int own = tree % torus->dims, up = tree < torus->dims ? 1 : -1;
+    int dim = own, step = -up;
+    if (is_level(torus, root, cell, own)) {
+        step = up;
+    } else if (torus->size[own] == 2) {
+        dim = next_dim(torus, root, cell, own, -1);
+    } else if (is_above(torus, root, cell, own) == (up > 0)) {
+        dim = next_dim(torus, root, cell, own, -1);
+        step = is_above(torus, root, cell, dim) ? -1 : 1;
+    } else {
+        for (int d = next_dim(torus, root, cell, own, 1); d != own && torus->size[d] == 2;
+             d = next_dim(torus, root, cell, d, 1)) {
+            dim = d;
+            step = 1;
+        }
     }
-    const int at = strag_torus_coordinate(torus, cell, last) + step, size = torus->size[last];
-    return strag_torus_move(torus, cell, last, (at + size) % size);
+    const int at = strag_torus_coordinate(torus, cell, dim) + step, size = torus->size[dim];
+    return strag_torus_move(torus, cell, dim, (at + size) % size);
 }
 
 static void grow_on_grid(struct forest *forest, const struct strag_torus *torus, int tree)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * OptCC: proved for one slow host and for several, anywhere; one flow at a time on every link; the
- * windows and stages that optcc.c draws; modelled times and theorems 2, 6 and 13.
+ * windows and stages that optcc.c draws; modelled times and theorems 2, 6 and 13; what is chosen if
+ * several hosts are slow against the paper's plan.
  *
  * STRAG_CASES scales how many slow hosts are tried per number of hosts (default 1; a bar's full
  * range is 64).
  */
+#include "machines.h"
+#include "model/select.h"
 #include "slow_links.h"
 
 #include <math.h>
@@ -332,6 +335,72 @@ static void many_hosts_in_time(void **state)
     slow_links_free(&links);
 }
 
+/* What the paper's plan takes for several slow hosts (appendix D.3): k + 4 bodies of a window for
+ * every host but one, each with its latency; k is a multiple of 4, the best one. */
+static double seconds_of_paper(const struct strag_model *model, int hosts, int slow, double factor,
+                               double bytes)
+{
+    const double fast = hosts - slow,
+                 body = fmax(2 * (hosts - 1), factor * fast + 2 * (slow - 1)) / fast;
+    double least = INFINITY;
+    for (int k = 4; k <= 4096; k += 4) {
+        const double segment = bytes / model->bandwidth / k;
+        least = fmin(least, (k + 4) * ((hosts - 1) * model->alpha + body * segment));
+    }
+    return least;
+}
+
+/* All sizes of a table against the paper and theorem 2. */
+static void assert_as_the_paper(const struct slow_links *links)
+{
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
+    const struct strag_select_options options = {.quick = true};
+    const int slow = links->state.nslow;
+    double factors_of_all[4];
+    struct strag_selection *selection;
+    struct strag_error err;
+    for (int s = 0; s < slow; s++)
+        factors_of_all[s] = links->slow[s].factor;
+    if (strag_select(&links->problem, &model, &options, &selection, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    for (double bytes = 16 << 20; bytes <= 1 << 30; bytes *= 4) {
+        const struct strag_entry *entry = strag_table_entry(&selection->table, (size_t)bytes);
+        const double paper = seconds_of_paper(&model, links->n, slow, links->slow[0].factor, bytes);
+        const double bound =
+            bound_several_slow(links->n, factors_of_all, slow) * bytes / model.bandwidth;
+        double seconds = NAN;
+        for (int c = 0; c < selection->candidates; c++) {
+            const struct strag_candidate *candidate = &selection->candidate[c];
+            if (candidate->algorithm == entry->algorithm && candidate->blocks == entry->blocks)
+                seconds = strag_profile_seconds(candidate->profile, bytes);
+        }
+        if (!(seconds >= bound && seconds <= 1.002 * paper))
+            fail_msg("%d of %d hosts %g times slower, %.0f bytes: %s takes %g s, the paper's %g s",
+                     slow, links->n, links->slow[0].factor, bytes, entry->algorithm->name, seconds,
+                     paper);
+    }
+    strag_selection_free(selection);
+}
+
+/* Whatever is chosen is as fast as the paper's plan for one to four slow hosts. */
+static void as_fast_as_the_paper(void **state)
+{
+    (void)state;
+    static const int all_hosts[] = {6, 16, 64, 5, 8, 12, 24, 32, 48};
+    static const double slow_factors[] = {1.2, 1.5, 2, 3};
+    const int sizes = support_cases(1) > 1 ? 9 : 3;
+    for (int i = 0; i < 16 * sizes; i++) {
+        struct slow_links links;
+        const int hosts = all_hosts[i / 16], slow = 1 + i % 4;
+        slow_links_make(&links, hosts, 1);
+        for (int s = 0; s < slow; s++)
+            slow_links_add(&links, 1 + s * (hosts / slow), slow_factors[i / 4 % 4]);
+        if (2 * slow < hosts)
+            assert_as_the_paper(&links);
+        slow_links_free(&links);
+    }
+}
+
 /* ---- The rest ---- */
 
 static void runs_of_rounds(void **state)
@@ -381,6 +450,7 @@ int main(void)
         cmocka_unit_test(several_slow_hosts_in_time),
         cmocka_unit_test(two_slow_hosts_of_seven),
         cmocka_unit_test(many_hosts_in_time),
+        cmocka_unit_test(as_fast_as_the_paper),
         cmocka_unit_test(runs_of_rounds),
         cmocka_unit_test(refusals),
     };
