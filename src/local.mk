@@ -147,7 +147,6 @@ src_libstrag_la_SOURCES = \
 	src/report/loss.c src/report/loss.h \
 	src/detect/meter.c src/detect/meter.h \
 	src/detect/observe.c src/detect/observe.h \
-	src/detect/often.c src/detect/often.h \
 	src/detect/probe_clock.c src/detect/probe_clock.h \
 	src/detect/slowdown.c src/detect/slowdown.h \
 	src/detect/thresholds.h \
