@@ -10,6 +10,10 @@
  *
  * Elements are floats and the operator is MPI_SUM, as in OSU's osu_allreduce. All contenders use
  * the same buffers.
+ *
+ * In the calls of a contender with late=TIMES the middle rank computes first, for that many times
+ * what the first contender's calls take; the time of such a call includes the delay. Nonblocking
+ * calls and starts of persistent ones are waited for at once.
  */
 #include "common.h"
 
@@ -21,12 +25,15 @@ enum { SAMPLES_MAX = 20000, LEAST = 12 }; /* samples per contender and size */
 /* What a contender did at one size. */
 struct series {
     struct strag_count counted;
+    MPI_Request started; /* of a persistent contender, for the size */
+    double delay;        /* seconds by which a rank is late */
     int samples;
     double *times; /* [SAMPLES_MAX]: seconds; on rank 0 in the end those of the slowest rank */
 };
 
 static struct {
     int batch; /* calls that are timed as one */
+    int hosts; /* on which there are ranks: those that can share memory */
     const char *label;
     struct series series[CONTENDERS_MAX];
     FILE *csv; /* rank 0's */
@@ -37,6 +44,9 @@ static const char usage[] =
     "  -C, --contender SPEC   NAME[,most=BYTES][,INFO_KEY=VALUE...][,cvar:NAME=INTEGER...];\n"
     "                         in a value + stands for a comma; most: not with longer "
     "vectors;\n"
+    "                         call=nonblocking, call=persistent; late=TIMES: a rank is late, by\n"
+    "                         this many times what the first contender's calls take;\n"
+    "                         component=NAME: of Open MPI, if it runs here;\n"
     "                         strag is to run those of a name that begins with strag, and no "
     "other\n"
     "                         [strag; stock and stock-again, without it]\n"
@@ -80,18 +90,59 @@ static void read_options(struct bench *bench, int argc, char **argv)
         bench_add_contender(bench, usual[i]);
 }
 
+static int count_hosts(MPI_Comm comm)
+{
+    MPI_Comm host;
+    int rank, hosts;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &rank);
+    const int first = rank == 0;
+    MPI_Allreduce(&first, &hosts, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Comm_free(&host);
+    return hosts;
+}
+
 static void prepare(struct bench *bench)
 {
     bench_prepare(bench);
+    if (bench->n < 2)
+        bench_die("1 rank",
+                  "at least 2 are needed (if more were started, the launcher and Open MPI have "
+                  "no PMI in common)");
+    job.hosts = count_hosts(bench->sync);
     for (int c = 0; c < bench->ncontenders; c++)
         job.series[c].times = bench_allocate(SAMPLES_MAX * sizeof *job.series[c].times);
     if (bench->rank == 0 && bench->output)
         job.csv = bench_open_csv(bench->output,
                                  "label,np,bytes,contender,strag_calls,delegated,samples,batch,"
-                                 "min_us,q1_us,median_us,q3_us\n");
+                                 "min_us,q1_us,median_us,q3_us,call,delay_us,hosts\n");
 }
 
 /* ---- Running ---- */
+
+static void allreduce(struct bench *bench, int contender, size_t count)
+{
+    const struct contender *by = &bench->contenders[contender];
+    MPI_Request request = job.series[contender].started;
+    if (by->call == CALL_BLOCKING) {
+        MPI_Allreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, by->comm);
+        return;
+    }
+    if (by->call == CALL_PERSISTENT)
+        MPI_Start(&request);
+    else
+        MPI_Iallreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, by->comm,
+                       &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The late rank computes. */
+static void be_late(const struct bench *bench, double delay)
+{
+    const double start = MPI_Wtime();
+    while (bench->rank == bench->n / 2 && MPI_Wtime() - start < delay)
+        ;
+}
 
 /* Some calls, counted. @return seconds */
 static double call(struct bench *bench, int contender, size_t count, int calls)
@@ -100,9 +151,10 @@ static double call(struct bench *bench, int contender, size_t count, int calls)
     const struct strag_count before = strag_count_read();
     MPI_Barrier(bench->sync);
     double start = MPI_Wtime();
-    for (int i = 0; i < calls; i++)
-        MPI_Allreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM,
-                      bench->contenders[contender].comm);
+    for (int i = 0; i < calls; i++) {
+        be_late(bench, job.series[contender].delay);
+        allreduce(bench, contender, count);
+    }
     double seconds = MPI_Wtime() - start;
     const struct strag_count after = strag_count_read();
     counted->calls += after.calls - before.calls;
@@ -148,12 +200,17 @@ static void take_turns(struct bench *bench, size_t count)
     } while (!enough(bench, ++samples, start));
 }
 
-/* strag must have run or delegated all calls of its own contenders, and none of the others'. */
+/* strag must have run or delegated all calls of its own contenders, and none of the others'. A
+ * persistent call that it delegates is counted once, before the calls that are counted here. */
 static void check_counters(const struct bench *bench, int contender)
 {
     const struct series *series = &job.series[contender];
     const char *name = bench->contenders[contender].name;
     const bool ours = strncmp(name, "strag", 5) == 0;
+    if (ours && !strag_count_found())
+        bench_die("strag", "Open MPI has not loaded the component");
+    if (ours && bench->contenders[contender].call == CALL_PERSISTENT && series->counted.calls == 0)
+        return;
     unsigned long long calls = (unsigned long long)series->samples * (unsigned)job.batch +
                                (unsigned)bench->warmup + (bench->check ? 2 : 0);
     if (series->counted.calls + series->counted.delegated != (ours ? calls : 0)) {
@@ -178,6 +235,7 @@ static double quantile(const double *sorted, int count, double part)
 /* A contender's line. Its times are sorted. */
 static void report(const struct bench *bench, int contender, size_t bytes)
 {
+    static const char *const calls[] = {"blocking", "nonblocking", "persistent"};
     const struct series *series = &job.series[contender];
     const struct strag_count *counted = &series->counted;
     const char *name = bench->contenders[contender].name;
@@ -190,9 +248,10 @@ static void report(const struct bench *bench, int contender, size_t bytes)
            counted->calls == 0 ? counted->delegated ? "delegated" : "" : "strag");
     fflush(stdout);
     if (job.csv)
-        fprintf(job.csv, "%s,%d,%zu,%s,%llu,%llu,%d,%d,%.3f,%.3f,%.3f,%.3f\n", job.label, bench->n,
-                bytes, name, counted->calls, counted->delegated, series->samples, job.batch,
-                minimum, q1, median, q3);
+        fprintf(job.csv, "%s,%d,%zu,%s,%llu,%llu,%d,%d,%.3f,%.3f,%.3f,%.3f,%s,%.3f,%d\n", job.label,
+                bench->n, bytes, name, counted->calls, counted->delegated, series->samples,
+                job.batch, minimum, q1, median, q3, calls[bench->contenders[contender].call],
+                1e6 * series->delay, job.hosts);
 }
 
 static void finish_series(struct bench *bench, int contender, size_t bytes)
@@ -207,18 +266,38 @@ static void finish_series(struct bench *bench, int contender, size_t bytes)
     report(bench, contender, bytes);
 }
 
+/* All that precedes a contender's timed calls of a size. @return seconds of a call, in the second
+ * half of the warm-up */
+static double begin_size(struct bench *bench, int contender, size_t count, double delay)
+{
+    struct series *series = &job.series[contender];
+    const struct contender *by = &bench->contenders[contender];
+    series->samples = 0;
+    series->counted = (struct strag_count){0, 0};
+    series->delay = delay;
+    series->started = MPI_REQUEST_NULL;
+    if (!takes_part(bench, contender, count))
+        return 0;
+    if (by->call == CALL_PERSISTENT)
+        BENCH_ALLREDUCE_INIT(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, by->comm,
+                             MPI_INFO_NULL, &series->started);
+    if (bench->check)
+        check(bench, contender, count);
+    const int first = bench->warmup / 2, rest = bench->warmup - first;
+    call(bench, contender, count, first);
+    double usual = call(bench, contender, count, rest) / (rest > 0 ? rest : 1);
+    MPI_Bcast(&usual, 1, MPI_DOUBLE, 0, bench->sync);
+    return usual;
+}
+
 static void run_size(struct bench *bench, size_t bytes)
 {
     const size_t count = bytes / sizeof(float);
+    double usual = 0;
     bench_fill(bench, count);
     for (int c = 0; c < bench->ncontenders; c++) {
-        job.series[c].samples = 0;
-        job.series[c].counted = (struct strag_count){0, 0};
-        if (!takes_part(bench, c, count))
-            continue;
-        if (bench->check)
-            check(bench, c, count);
-        call(bench, c, count, bench->warmup);
+        const double taken = begin_size(bench, c, count, bench->contenders[c].late * usual);
+        usual = c == 0 ? taken : usual;
     }
     take_turns(bench, count);
     for (int c = 0; c < bench->ncontenders; c++) {
@@ -226,6 +305,8 @@ static void run_size(struct bench *bench, size_t bytes)
             check(bench, c, count);
         if (takes_part(bench, c, count))
             finish_series(bench, c, bytes);
+        if (job.series[c].started != MPI_REQUEST_NULL)
+            MPI_Request_free(&job.series[c].started);
     }
 }
 

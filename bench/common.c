@@ -71,6 +71,25 @@ void bench_read_options(struct bench *bench, int argc, char **argv, const char *
         bench_die(argv[optind], usage);
 }
 
+static void create_contenders(struct bench *bench)
+{
+    const int wanted = bench->ncontenders;
+    bench->ncontenders = 0;
+    for (int i = 0; i < wanted; i++) {
+        struct contender *contender = &bench->contenders[bench->ncontenders];
+        contender_create(contender, bench->specs[i]);
+        contender_settle(contender);
+        if (contender_runs(contender, bench->sync)) {
+            bench->ncontenders++;
+            continue;
+        }
+        if (bench->rank == 0)
+            printf("# left out: %s: the component %s does not run here\n", contender->name,
+                   contender->component);
+        contender_free(contender);
+    }
+}
+
 void bench_prepare(struct bench *bench)
 {
     size_t most = 0;
@@ -80,13 +99,10 @@ void bench_prepare(struct bench *bench)
     MPI_Comm_size(MPI_COMM_WORLD, &bench->n);
     contender_create(&bench->unmeasured, "sync,ompi_comm_coll_preference=^strag");
     bench->sync = bench->unmeasured.comm;
-    for (int c = 0; c < bench->ncontenders; c++) {
-        contender_create(&bench->contenders[c], bench->specs[c]);
-        contender_settle(&bench->contenders[c]);
-    }
+    strag_count_open();
+    create_contenders(bench);
     bench->send = bench_allocate(most);
     bench->receive = bench_allocate(most);
-    strag_count_open();
 }
 
 void bench_finish(struct bench *bench)

@@ -13,14 +13,27 @@
 
 enum { CONTENDERS_MAX = 32 };
 
+/* How 4.1 and later ones name the persistent allreduce. */
+#if OMPI_MAJOR_VERSION >= 5
+#define BENCH_ALLREDUCE_INIT MPI_Allreduce_init
+#else
+#include <mpi-ext.h>
+#define BENCH_ALLREDUCE_INIT MPIX_Allreduce_init
+#endif
+
+enum contender_call { CALL_BLOCKING, CALL_NONBLOCKING, CALL_PERSISTENT };
+
 /* One way to run MPI_Allreduce. */
 struct contender {
     const char *name;
     MPI_Comm comm;
-    size_t most; /* bytes: not with longer vectors */
-    int from;    /* its first timed call has this number: before it, others call alone */
-    bool pinned; /* an algorithm is, by an info key */
-    char *text;  /* where the name is */
+    enum contender_call call;
+    double late;           /* a rank is late by this many times a usual call (bench/allreduce.c) */
+    const char *component; /* of Open MPI, which is to run it; NULL: whichever is chosen */
+    size_t most;           /* bytes: not with longer vectors */
+    int from;              /* its first timed call has this number: before it, others call alone */
+    bool pinned;           /* an algorithm is, by an info key */
+    char *text;            /* where the name is */
 };
 
 /* What the command line says, and what is made of it. */
@@ -75,7 +88,8 @@ FILE *bench_open_csv(const char *path, const char *header);
 
 /* ---- Calls ---- */
 
-/** The ranks, the contenders, the buffers, and strag's counters. Collective. */
+/** The ranks, the contenders, the buffers, and strag's counters. A contender whose component does
+ * not run here is left out, which rank 0 says. Collective. */
 void bench_prepare(struct bench *bench);
 
 /** Free all that bench_prepare and the options made, and finalize MPI. Collective. */
@@ -110,6 +124,9 @@ int bench_compare(const void *a, const void *b);
  *
  *     NAME,most=1048576                           only for vectors of up to this many bytes
  *     NAME,from=30                                only from the timed calls number 30 on
+ *     NAME,call=nonblocking, call=persistent      by MPI_Iallreduce, or MPI_Start
+ *     NAME,late=1                                 a rank is late, by this many times a usual call
+ *     NAME,component=han                          if that component of Open MPI runs here
  *     NAME,ompi_comm_coll_preference=^strag       info keys of the communicator;
  *     NAME,cvar:coll_tuned_allreduce_algorithm=4  an integer control variable of MPI_T, set while
  *                                                 the communicator is made
@@ -122,6 +139,11 @@ void contender_create(struct contender *contender, const char *text);
  * all ranks hear of the info key. Collective. */
 void contender_settle(const struct contender *contender);
 
+/** Does the component that the contender names run its calls? One that declines leaves them to
+ * strag, whose counters say so if it is the component of the highest priority. Collective.
+ * @param sync  of the same ranks; strag does not run its calls */
+bool contender_runs(const struct contender *contender, MPI_Comm sync);
+
 /** Collective. */
 void contender_free(struct contender *contender);
 
@@ -132,6 +154,9 @@ struct strag_count {
 
 /** Find strag's counters; without the component they stay at zero. */
 void strag_count_open(void);
+
+/** Has Open MPI loaded strag? */
+bool strag_count_found(void);
 
 struct strag_count strag_count_read(void);
 

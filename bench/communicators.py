@@ -4,7 +4,8 @@
 
     python3 bench/communicators.py doc/results FOLDER
 
-A time is the median over the launches of a launch's median. Nothing is omitted.
+A time is the median over the launches of a launch's median; a ratio is one of launches that followed each other.
+Nothing is omitted.
 """
 import csv
 import pathlib
@@ -22,32 +23,34 @@ MOST = {"dup": 1.2, "halves": 1.5, "reversed": 1.5}  # of stock's time; more is 
 
 
 def read(folder):
-    """{(kind, ranks, bytes): {contender: [microseconds, one per launch]}}"""
-    times = {}
+    """{(kind, ranks, bytes): {contender: [microseconds, one per launch]}}, and all rows"""
+    times, every = {}, []
     for path in sorted(folder.glob("communicators-*-*.csv")):
         contender = path.stem.split("-", 2)[2]
         with path.open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 key = (row["kind"], int(row["np"]), int(row["bytes"]))
                 times.setdefault(key, {}).setdefault(contender, []).append(float(row["median_us"]))
-    return times
+                every.append(row)
+    return times, every
 
 
 def rows(times):
     for key in sorted(times, key=lambda key: (list(KINDS).index(key[0]), *key[1:])):
-        strag, stock, again = (statistics.median(times[key][contender])
-                               for contender in ("strag", "stock", "stock-again"))
-        ratio = 2 * strag / (stock + again)
+        strag, stock, again = (times[key][contender] for contender in ("strag", "stock", "stock-again"))
+        ratios = [2 * one / (two + three) for one, two, three in zip(strag, stock, again)]
         most = MOST.get(key[0])
-        yield [KINDS[key[0]], str(key[1]), section.size_text(key[2]), f"{strag:.0f}", f"{stock:.0f}",
-               f"**{ratio:.2f}**" if most and ratio > most else f"{ratio:.2f}",
-               f"{most}" if most else "", f"{again / stock:.2f}"]
+        missed = "**" if most and statistics.median(ratios) > most else ""
+        yield [KINDS[key[0]], str(key[1]), section.size_text(key[2]), f"{statistics.median(strag):.0f}",
+               f"{statistics.median(stock):.0f}", missed + measured.spread(ratios).replace(" ", missed + " ", 1),
+               f"{most}" if most else "", measured.spread([two / one for one, two in zip(stock, again)])]
 
 
 def main(results, folder):
     folder = pathlib.Path(folder)
-    times = read(folder)
+    times, every = read(folder)
     launches = min(len(series) for series in next(iter(times.values())).values())
+    measured.need_launches(launches)
     machine = "; ".join(measured.machine(folder))
     head = ["made by", "ranks", "size", "strag us", "stock us", "strag / stock", "at most",
             "stock again / stock"]
@@ -55,8 +58,8 @@ def main(results, folder):
              f"Written by `bench/communicators.sh`: {machine}. Launches with strag, with stock (Open "
              "MPI without strag) and with stock again take turns. A time is the slowest rank's, from "
              "before a communicator is made to after it is freed, with one MPI_Allreduce; median of "
-             f"a launch's communicators, and of {launches} launches. *strag / stock* is against the "
-             "mean of both stocks, **bold** where it is more than it should be; *stock again / stock* "
+             f"a launch's communicators, and of {launches} launches; {measured.load(every)}. *strag / stock* is against "
+             "the mean of both stocks, **bold** where it is more than it should be; *stock again / stock* "
              "shows the noise.", "",
              "| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
     lines += ["| " + " | ".join(cells) + " |" for cells in rows(times)]

@@ -25,7 +25,8 @@ launch() {
     ranks=$1 contender=$2
     shift 2
     # shellcheck disable=SC2086
-    timeout 600 "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe -np "$ranks" "$@" \
+    python3 "$(dirname "$0")/busy.py" "$folder/communicators-$ranks-$contender.csv" \
+        timeout 600 "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe -np "$ranks" "$@" \
         --mca pml ob1 --mca btl self,vader "$builddir/bench/communicators" \
         ${COMMUNICATORS_OPTIONS:-} --output "$folder/communicators-$ranks-$contender.csv"
 }

@@ -43,6 +43,13 @@ static void set_info(MPI_Info info, const char *key, char *value)
     MPI_Info_set(info, key, value);
 }
 
+static enum contender_call call_named(const char *name)
+{
+    if (strcmp(name, "nonblocking") != 0 && strcmp(name, "persistent") != 0)
+        bench_die("--contender: call", "nonblocking and persistent are accepted");
+    return *name == 'n' ? CALL_NONBLOCKING : CALL_PERSISTENT;
+}
+
 /* @return  false: it is not about the calls that it takes part in */
 static bool read_calls(struct contender *contender, const char *key, const char *value)
 {
@@ -50,6 +57,10 @@ static bool read_calls(struct contender *contender, const char *key, const char 
         contender->most = (size_t)strtoull(value, NULL, 10);
     else if (strcmp(key, "from") == 0)
         contender->from = bench_integer("--contender: from", value, 0, 1000000);
+    else if (strcmp(key, "call") == 0)
+        contender->call = call_named(value);
+    else if (strcmp(key, "late") == 0)
+        contender->late = bench_real("--contender: late", value, 0, 1000);
     else
         return false;
     return true;
@@ -78,8 +89,11 @@ void contender_create(struct contender *contender, const char *text)
             continue;
         if (strcmp(key, "coll_strag_algorithm") == 0)
             contender->pinned = true;
+        const bool component = strcmp(key, "component") == 0;
+        if (component)
+            contender->component = value;
         if (strncmp(key, "cvar:", 5) != 0)
-            set_info(info, key, value);
+            set_info(info, component ? "ompi_comm_coll_preference" : key, value);
         else if (set < VARIABLES_MAX)
             set_variable(&variables[set++], key + 5, value);
         else
@@ -99,6 +113,24 @@ void contender_settle(const struct contender *contender)
         float sum;
         MPI_Allreduce(&mine, &sum, 1, MPI_FLOAT, MPI_SUM, contender->comm);
     }
+}
+
+bool contender_runs(const struct contender *contender, MPI_Comm sync)
+{
+    const struct strag_count before = strag_count_read();
+    const float mine = 1;
+    float sum;
+    char variable[128];
+    int index;
+    if (!contender->component)
+        return true;
+    snprintf(variable, sizeof variable, "coll_%s_priority", contender->component);
+    MPI_Allreduce(&mine, &sum, 1, MPI_FLOAT, MPI_SUM, contender->comm);
+    const struct strag_count after = strag_count_read();
+    int runs = MPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS &&
+               after.calls == before.calls && after.delegated == before.delegated;
+    MPI_Allreduce(MPI_IN_PLACE, &runs, 1, MPI_INT, MPI_MIN, sync);
+    return runs;
 }
 
 void contender_free(struct contender *contender)
@@ -128,10 +160,15 @@ void strag_count_open(void)
     open_counter("coll_strag_delegated", &delegated);
 }
 
+bool strag_count_found(void)
+{
+    return calls != MPI_T_PVAR_HANDLE_NULL && delegated != MPI_T_PVAR_HANDLE_NULL;
+}
+
 struct strag_count strag_count_read(void)
 {
     struct strag_count now = {0, 0};
-    if (calls == MPI_T_PVAR_HANDLE_NULL || delegated == MPI_T_PVAR_HANDLE_NULL)
+    if (!strag_count_found())
         return now;
     if (MPI_T_pvar_read(session, calls, &now.calls) != MPI_SUCCESS ||
         MPI_T_pvar_read(session, delegated, &now.delegated) != MPI_SUCCESS)

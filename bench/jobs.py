@@ -4,7 +4,8 @@
 
     python3 bench/jobs.py doc/results FOLDER
 
-A time is the median over the launches of a launch's median. Nothing is omitted.
+A time is the median over the launches of a launch's median; a ratio is one of times within a launch. Nothing is
+omitted.
 """
 import csv
 import pathlib
@@ -22,8 +23,8 @@ SLOWER = 1.03  # more is slower than stock
 
 
 def read(folder):
-    """{(kind, ranks, bytes): {contender: [microseconds, one per launch]}}, and how many launches"""
-    times = {}
+    """{(kind, ranks, bytes): {contender: [microseconds, one per launch]}}, all rows, and how many launches"""
+    times, every = {}, []
     files = sorted(folder.glob("jobs-*-*.csv"))
     for path in files:
         with path.open(newline="", encoding="utf-8") as file:
@@ -31,7 +32,8 @@ def read(folder):
                 key = (row["kind"], int(row["np"]), int(row["bytes"]))
                 times.setdefault(key, {}).setdefault(row["contender"], []).append(
                     float(row["median_us"]))
-    return times, len({path.stem.rsplit("-", 1)[1] for path in files})
+                every.append(row)
+    return times, every, len({path.stem.rsplit("-", 1)[1] for path in files})
 
 
 def milliseconds(values):
@@ -41,10 +43,11 @@ def milliseconds(values):
 def rows(times, kind):
     for key in sorted(key for key in times if key[0] == kind):
         mine, stock = times[key]["strag"], times[key]["stock"]
-        ratio = statistics.median(mine) / statistics.median(stock)
-        again = statistics.median(times[key]["stock-again"]) / statistics.median(stock)
+        ratios = [one / other for one, other in zip(mine, stock)]
+        again = [one / other for one, other in zip(times[key]["stock-again"], stock)]
+        slower = "**" if statistics.median(ratios) > SLOWER else ""
         cells = [str(key[1]), section.size_text(key[2]), milliseconds(mine), milliseconds(stock),
-                 f"**{ratio:.2f}**" if ratio > SLOWER else f"{ratio:.2f}", f"{again:.2f}"]
+                 slower + measured.spread(ratios).replace(" ", slower + " ", 1), measured.spread(again)]
         if kind == "cycle":
             cells += [f"{1e6 / statistics.median(mine):.0f}", f"{1e6 / statistics.median(stock):.0f}"]
         yield cells
@@ -60,13 +63,14 @@ def table(times, kind):
 
 def main(results, folder):
     folder = pathlib.Path(folder)
-    times, launches = read(folder)
+    times, every, launches = read(folder)
+    measured.need_launches(launches)
     machine = "; ".join(measured.machine(folder))
     lines = ["# Jobs with many ranks on one host", "",
              f"Written by `bench/jobs.sh`: {machine}; more ranks than cores. strag's choice and stock "
              "(Open MPI without strag) take turns in one job, on communicators of their own, made by "
              "MPI_Comm_dup_with_info; times of the slowest rank, "
-             f"medians over {launches} launch{'es' if launches > 1 else ''}. "
+             f"medians over {launches} launches, the lowest and the highest; {measured.load(every)}. "
              "Where strag takes more than 1.03 times as long it is **bold**; "
              "*stock again / stock* shows the noise.", ""]
     for kind in KINDS:

@@ -7,7 +7,7 @@
 #     bash bench/jobs.sh FOLDER [RESULTS]        in the build folder, after make bench/jobs
 #
 # RESULTS: ../doc/results, for example; without it there is no page. Environment: JOBS_RANKS
-# ("32 64 128"), JOBS_LAUNCHES (3), JOBS_OPTIONS (of bench/jobs), STRAG_MPIRUN (./strag-mpirun).
+# ("32 64 128"), JOBS_LAUNCHES (5), JOBS_OPTIONS (of bench/jobs), STRAG_MPIRUN (./strag-mpirun).
 set -eu
 # shellcheck source=bench/machine.sh
 . "$(dirname "$0")/machine.sh"
@@ -19,10 +19,11 @@ mkdir -p "$folder"
 rm -f "$folder"/jobs-*.csv
 describe_machine "$folder" "$STRAG_MPIRUN"
 
-for launch in $(seq "${JOBS_LAUNCHES:-3}"); do
+for launch in $(seq "${JOBS_LAUNCHES:-5}"); do
     for ranks in ${JOBS_RANKS:-32 64 128}; do
         # shellcheck disable=SC2086
-        timeout 600 "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe -np "$ranks" \
+        python3 "$(dirname "$0")/busy.py" "$folder/jobs-$ranks-$launch.csv" \
+            timeout 600 "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe -np "$ranks" \
             --mca coll strag --mca pml ob1 --mca btl self,vader "$builddir/bench/jobs" \
             ${JOBS_OPTIONS:-} --output "$folder/jobs-$ranks-$launch.csv"
     done

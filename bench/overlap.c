@@ -34,13 +34,6 @@ static const char usage[] = "usage: mpirun ... --mca coll strag overlap [OPTION.
                             "  -p, --sleep         the computation sleeps\n"
                             "  -o, --output FILE   append CSV\n";
 
-#if OMPI_MAJOR_VERSION >= 5
-#define PERSISTENT(name_) MPI_##name_
-#else
-#include <mpi-ext.h>
-#define PERSISTENT(name_) MPIX_##name_
-#endif
-
 enum { STRAG, STOCK, SIDES };
 enum kind { BLOCKING, WAIT, START, COMPUTE, TOTAL, OWN_COMPUTE, OWN_TOTAL, KINDS };
 enum { SAMPLES_MAX = 20000 };
@@ -187,9 +180,8 @@ static void run_size(struct bench *bench, size_t bytes, FILE *csv)
     bench_fill(bench, count);
     memcpy(job.send[STOCK], job.send[STRAG], bytes);
     for (int s = 0; s < SIDES; s++) {
-        PERSISTENT(Allreduce_init)
-        (job.send[s], job.receive[s], (int)count, MPI_FLOAT, MPI_SUM, bench->contenders[s].comm,
-         MPI_INFO_NULL, &job.started[s]);
+        BENCH_ALLREDUCE_INIT(job.send[s], job.receive[s], (int)count, MPI_FLOAT, MPI_SUM,
+                             bench->contenders[s].comm, MPI_INFO_NULL, &job.started[s]);
         for (int i = 0; i < bench->warmup; i++) {
             for (int k = 0; k < COMPUTE; k++)
                 call(bench, s, (enum kind)k, count);

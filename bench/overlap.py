@@ -4,7 +4,7 @@
 
     python3 bench/overlap.py doc/results FOLDER...
 
-Each folder is one launch (of some, if others were left out). A figure is the median over the
+Each folder is one launch (of some places, if others were left out); five are needed. A figure is the median over the
 launches, of times within one launch.
 """
 import pathlib
@@ -30,7 +30,7 @@ turn within a launch. *wait*: the call waited for at once, in us. *over blocking
 MPI_Allreduce (target from 4 KiB on: at most 1.05), in the worst launch in brackets. *total*: with a
 computation that is as long as stock's wait, for both. *hidden*: the share of its own wait that the
 computation hides. *own*: the same with a computation as long as each one's own wait, as osu_iallreduce has it. A ratio
-below 1 means that strag was faster. Medians of the slowest rank's times.
+below 1 means that strag was faster; in brackets the lowest and the highest launch. Medians of the slowest rank's times.
 
 Each side has buffers of its own: if libnbc reads the other rank's buffer, its lines are in two caches,
 and who writes there next pays for that.
@@ -56,8 +56,7 @@ def median(rows, column):
 
 
 def ratio(mine, stock, column):
-    return statistics.median(float(one[column]) / float(other[column])
-                             for one, other in zip(mine, stock))
+    return measured.spread([float(one[column]) / float(other[column]) for one, other in zip(mine, stock)])
 
 
 def over_blocking(rows):
@@ -79,9 +78,9 @@ def show(place, ranks, slice_us, table):
         texts = [f"{time:.1f}" for time in times]
         texts.insert(1, over_blocking(mine))
         lines.append(f"| {section.size_text(size)} | " + " | ".join(texts)
-                     + f" | {ratio(mine, stock, 'total_us'):.3f}"
+                     + f" | {ratio(mine, stock, 'total_us')}"
                      + f" | {median(mine, 'overlap'):.2f} | {median(stock, 'overlap'):.2f}"
-                     + f" | {ratio(mine, stock, 'own_total_us'):.3f}"
+                     + f" | {ratio(mine, stock, 'own_total_us')}"
                      + f" | {median(mine, 'own_overlap'):.2f} | {median(stock, 'own_overlap'):.2f} |")
     return "\n".join(lines)
 
@@ -92,6 +91,10 @@ def main():
     if not tables:
         sys.exit("usage: overlap.py doc/results FOLDER...: folders that bench/overlap.sh wrote")
     text = [HEAD, *("    " + line for line in measured.machine(folders[0]))]
+    rows = [row for table in tables.values() for size in table.values() for found in size.values() for row in found]
+    text.append("    " + measured.load(rows))
+    measured.need_launches(min(len(found) for table in tables.values() for size in table.values()
+                               for found in size.values()))
     order = list(PLACES)
     text += [show(*key, tables[key])
              for key in sorted(tables, key=lambda key: (order.index(key[0]), *key[1:]))]

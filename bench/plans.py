@@ -4,7 +4,7 @@
 
     python3 bench/plans.py doc/results FOLDER...
 
-Each folder is one launch (of some places, if others were left out). A ratio is one of medians within
+Each folder is one launch (of some places, if others were left out); five are needed. A ratio is one of medians within
 a launch; the table has the median over the launches, the lowest and the highest. Nothing is omitted.
 """
 import pathlib
@@ -38,6 +38,10 @@ def read(folders):
     return tables
 
 
+def load(folders):
+    return measured.load([row for _, _, row in measured.rows(folders)])
+
+
 def ratios(over, under):
     found = sorted(one / other for one, other in zip(over, under))
     return f"{statistics.median(found):.3f} ({found[0]:.3f} to {found[-1]:.3f})"
@@ -61,7 +65,8 @@ def main():
     tables = read(folders)
     if not tables:
         sys.exit("plans.py: these folders have no shm-npN.csv or lab-npN.csv")
-    text = [HEAD, f"{len(folders)} folders; {'; '.join(measured.machine(folders[0]))}.", "",
+    measured.need_launches(min(len(found) for table in tables.values() for found in table.values()))
+    text = [HEAD, f"{len(folders)} folders; {'; '.join(measured.machine(folders[0]))}; {load(folders)}.", "",
             "| over | ranks | vector | algorithm | built in us | file us | file / built in "
             "| again / built in |", "|---|---:|---:|---|---:|---:|---:|---:|", *lines(tables)]
     section.write(sys.argv[1], "plans", "\n".join(text))

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Turn the files that bench/shm.sh wrote into the page shared-memory of doc/results.
 
-    python3 bench/report.py doc/results FOLDER...
+    python3 bench/report.py doc/results FOLDER/*
 
-Each folder is one launch of bench/shm.sh. A ratio is that of medians within one launch; the table
+Each folder is one launch of bench/shm.sh; five are needed. A ratio is that of medians within one launch; the table
 shows the median over the launches, and the lowest and highest. Stock is the fastest of the contenders
 without strag, in the median over the launches. Nothing is omitted.
 """
@@ -23,7 +23,7 @@ TITLES = {
     "ring": ("Ring: the engine against Open MPI's own ring (tuned algorithm 4)", 0.97),
     "auto-short": ("auto, short vectors, against all of Open MPI's", 0.97),
     "auto": ("auto, longer vectors, against all of Open MPI's", 0.97),
-    "oversubscribed": ("auto, more ranks than processors, against tuned's choice and its algorithm 6", 0.97),
+    "oversubscribed": ("auto, more ranks than processors, against all of Open MPI's", 0.97),
     "ucp": ("strag over UCX (here: strag) against strag over the PML (here: stock), "
             "without memory that strag shares", 0.9),
 }
@@ -88,6 +88,8 @@ def show_all(folders, tables):
     for line in measured.machine(folders[0]):
         print("    " + line)
     print(f"    launches: {len(folders)}")
+    print("    " + measured.load([row for table in tables.values() for size in table.values()
+                                  for rows in size.values() for row in rows]))
     for (name, ranks), table in sorted(tables.items(), key=lambda item: (item[0][1], item[0][0])):
         show(name, ranks, table)
 
@@ -97,6 +99,7 @@ def main():
     tables = read(folders)
     if not tables:
         sys.exit("usage: report.py doc/results FOLDER...: folders that bench/shm.sh wrote")
+    measured.need_launches(len(folders))
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
         show_all(folders, tables)

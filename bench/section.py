@@ -11,6 +11,23 @@ def size_text(size):
     return f"{size} B"
 
 
+def sizes_of(text):
+    """The sizes of a list, as the benchmarks read it: 4,100,2K; 64K..16M are powers of two."""
+    def number(word):
+        units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+        return int(word[:-1]) * units[word[-1]] if word[-1] in units else int(word)
+    found = []
+    for item in text.split(","):
+        low, _, high = item.partition("..")
+        size = number(low)
+        if size < 1:
+            raise ValueError(item)
+        while size <= number(high or low):
+            found.append(size)
+            size *= 2
+    return found
+
+
 def write(folder, name, text):
     """Write a page of the folder, which is made if it does not exist."""
     folder = pathlib.Path(folder)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# strag against stock Open MPI on this machine's shared memory; CSV and tables into a folder:
+# strag against stock Open MPI on this machine's shared memory; CSV and tables into a folder for each launch,
+# FOLDER/1, FOLDER/2, ...; a launch next to other load is made again (busy.py):
 #
 #     bash bench/shm.sh FOLDER        in the build folder, after make bench/allreduce
 #
@@ -11,21 +12,20 @@
 #   ucp-npN.csv          strag's choice over UCX against the same over the PML, 64 KiB to 16 MiB, both
 #                        without the memory that strag shares within a host
 #   oversubscribed-npN.csv
-#                        strag's choice against tuned's choice, and against tuned's fastest for long
-#                        vectors (algorithm 6, which is its linear one for fewer elements than
-#                        ranks), many more ranks than processors, 8 B to 4 MiB
+#                        strag's choice against all that Open MPI has, many more ranks than processors,
+#                        8 B to 4 MiB
 #
 # Environment: SHM_RANKS ("2 4 8"), SHM_OVERSUBSCRIBED ("16 32 48 64 96 128"), either may be "none";
-# SHM_SECONDS per size (4), STRAG_MPIRUN (./strag-mpirun).
+# SHM_SECONDS per size (4), SHM_LAUNCHES (5), STRAG_MPIRUN (./strag-mpirun).
 set -eu
 # shellcheck source=bench/machine.sh
 . "$(dirname "$0")/machine.sh"
 
-folder=${1:?usage: shm.sh FOLDER}
+here=$(dirname "$0")
+top=${1:?usage: shm.sh FOLDER}
 : "${STRAG_MPIRUN:=./strag-mpirun}"
 : "${builddir:=$PWD}"
 seconds=${SHM_SECONDS:-4}
-mkdir -p "$folder"
 
 # bench NAME RANKS OPTIONS...
 bench()
@@ -33,12 +33,11 @@ bench()
     local name=$1-np$2 ranks=$2
     shift 2
     rm -f "$folder/$name.csv"
-    timeout 1200 "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe -np "$ranks" \
+    python3 "$here/busy.py" "$folder/$name.csv" \
+        timeout 1200 "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe -np "$ranks" \
         --mca coll strag --mca pml ob1 --mca btl self,vader "$@" --check --seconds "$seconds" \
         --label "$name" --output "$folder/$name.csv" | tee "$folder/$name.txt"
 }
-
-describe_machine "$folder" "$STRAG_MPIRUN"
 
 # All that Open MPI has for one host: tuned as it chooses and its algorithms by number, sm, basic.
 stock=ompi_comm_coll_preference=^strag
@@ -58,23 +57,32 @@ numbers()
     fi
 }
 
-for ranks in $(numbers "${SHM_RANKS:-2 4 8}"); do
-    bench ring "$ranks" --mca coll_strag_algorithm ring \
-        --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 4 \
-        "$builddir/bench/allreduce" --sizes 64K..16M
-    bench auto-short "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
-        --sizes 4..8K --batch 20 "${rivals[@]}"
-    bench auto "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
-        --sizes 16K..16M "${rivals[@]}"
-    bench ucp "$ranks" --mca coll_strag_shared_memory 0 "$builddir/bench/allreduce" --sizes 64K..16M \
-        --contender strag-ucp,coll_strag_transport=ucp \
-        --contender strag-pml,coll_strag_transport=pml \
-        --contender strag-pml-again,coll_strag_transport=pml
-done
+# launch FOLDER: all of it once
+launch()
+{
+    folder=$1
+    mkdir -p "$folder"
+    describe_machine "$folder" "$STRAG_MPIRUN"
+    for ranks in $(numbers "${SHM_RANKS:-2 4 8}"); do
+        bench ring "$ranks" --mca coll_strag_algorithm ring \
+            --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 4 \
+            "$builddir/bench/allreduce" --sizes 64K..16M
+        bench auto-short "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
+            --sizes 4..8K --batch 20 "${rivals[@]}"
+        bench auto "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
+            --sizes 16K..16M "${rivals[@]}"
+        bench ucp "$ranks" --mca coll_strag_shared_memory 0 "$builddir/bench/allreduce" --sizes 64K..16M \
+            --contender strag-ucp,coll_strag_transport=ucp \
+            --contender strag-pml,coll_strag_transport=pml \
+            --contender strag-pml-again,coll_strag_transport=pml
+    done
 
-for ranks in $(numbers "${SHM_OVERSUBSCRIBED:-16 32 48 64 96 128}"); do
-    bench oversubscribed "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
-        --sizes 8,64,512,4K,16K..4M --warmup 4 --contender strag --contender "tuned,$stock" \
-        --contender "tuned-again,$stock" \
-        --contender "tuned-6,$stock,cvar:coll_tuned_allreduce_algorithm=6"
+    for ranks in $(numbers "${SHM_OVERSUBSCRIBED:-16 32 48 64 96 128}"); do
+        bench oversubscribed "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
+            --sizes 8,64,512,4K,16K..4M --warmup 4 "${rivals[@]}"
+    done
+}
+
+for number in $(seq "${SHM_LAUNCHES:-5}"); do
+    launch "$top/$number"
 done

@@ -6,7 +6,9 @@
 
 Nothing is measured here, and nothing is left out: a row is the lowest, the median and the highest
 ratio of all sizes and points of its sections, and every line that a section says it missed is
-counted. Ratios are times of stock Open MPI over strag's; above 1 strag is faster.
+counted. Ratios are times of stock Open MPI over strag's; above 1 strag is faster. "Its best" means the same in all rows
+(bench/ratios.py); a section that measured fewer of Open MPI's algorithms counts in a column of its own. If a rank is
+late, all times are from the last arrival on.
 """
 import math
 import pathlib
@@ -16,6 +18,9 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import busy
+import measured
+import ratios
 import section
 
 # Rows: what it is, and the sections it is taken from.
@@ -30,8 +35,8 @@ ROWS = (
     ("hosts with unequal numbers of ranks", r"Hosts with .* ranks, slow uplinks.*|32 hosts with .*"),
     ("one or two hosts with slow links", r"Eight hosts, (one is|two are) slow|Four hosts .* slow|"
                                          r"32 hosts, one is slow|(\d|Seven) hosts, one is slow, .*"),
-    ("one rank late, timed from its arrival", r"(Eight|32) hosts, one straggler, which.*"),
-    ("another rank late in each call", r"Another straggler in each call.*"),
+    ("one rank late, from its arrival", r"(Eight|32) hosts, one straggler, which.*"),
+    ("another rank late in each call, from its arrival", r"Another straggler in each call.*"),
     ("tori 2x4 and 4x4", r"Torus (2x4|4x4).*"),
     ("torus 8x8", r"Torus 8x8.*"),
 )
@@ -85,6 +90,10 @@ class Section:
         self.size = None   # bytes of the vector, of the tables that follow
         self.choice = []   # (bytes, Open MPI's own choice at its defaults over strag)
         self.best = []     # (bytes, the fastest of stock's over strag, each at its best setting)
+        self.fewer = []    # the same of a section that measured some of stock's algorithms only
+        self.contenders = set()
+        self.launches = None  # None: it does not say
+        self.load = 0      # percent of the processors that other programs took, at most
         self.sizes = []    # bytes
         self.missed = []   # what its text says of strag
         self.lab_missed = 0  # and of the lab itself, or of stock's contenders
@@ -92,6 +101,15 @@ class Section:
     def link(self):
         words = re.sub(r"[^\w\- ]", "", self.title.lower())
         return f"results/{self.page}.md#" + words.replace(" ", "-")
+
+
+    def settle(self):
+        """When all of it is read: was all of stock's measured?"""
+        if not ("all of Open MPI's" in self.title or ratios.STOCK <= self.contenders):
+            self.best, self.fewer = [], self.best
+
+    def compares(self):
+        return bool(self.choice or self.best or self.fewer)
 
 
 def number(text):
@@ -126,14 +144,23 @@ def take_case(found, rows):
         found.choice.append((found.size, number(rows["tuned"]["default"]) / number(mine["default"])))
 
 
+def take_random(found, rows):
+    """Another straggler in each call: means from the last arrival on, a line for each delay and contender."""
+    delays = {}
+    for row in rows:
+        delays.setdefault(row["delays"], {})[row["contender"]] = row
+    for text, by_name in delays.items():
+        if "strag-auto" in by_name and "tuned-ring" in by_name:
+            found.sizes.append(bytes_of(text))
+            found.best.append((bytes_of(text), number(by_name["tuned-ring"]["after"]) /
+                               number(by_name["strag-auto"]["after"])))
+
+
 def take_row(found, row):
     """A line of a table with a size in each line."""
     if "stock / strag" in row:
         size = bytes_of(row["size"])
         found.best.append((size, number(row["stock / strag"])))
-    elif row.get("contender") == "strag-auto" and "gain" in row:
-        size = bytes_of(row["delays"])
-        found.best.append((size, number(row["gain"])))
     elif row.get("auto / tuned"):
         size = bytes_of(row["size"])
         found.choice.append((size, 1 / number(row["auto / tuned"])))
@@ -151,6 +178,9 @@ def take_table(found, lines):
         by_name = {row["contender"]: row for row in rows}
         take = take_case if "stock" in names else take_late
         take(found, by_name)
+    elif names[:2] == ["delays", "contender"]:
+        take_random(found, rows)
+    found.contenders |= {row["contender"] for row in rows if "contender" in row}
     for row in rows:
         take_row(found, row)
         if row.get("met") == "**no**":
@@ -182,12 +212,18 @@ def read(folder):
         for part in re.split(r"^##? ", section.read(folder, page), flags=re.M)[1:]:
             title, _, body = part.partition("\n")
             found = Section(page, title)
+            head = next((own for own in sections if own.page == page), found)
+            launches = re.search(r"launches: (\d+)|over (\d+) launch|(\d+) folders", title + body)
+            found.launches = int(next(filter(None, launches.groups()))) if launches else head.launches
+            load = re.search(r"foreign load: \d+ to (\d+) %", body)
+            found.load = int(load[1]) if load else 0
             date = re.search(r"\d{4}-\d\d-\d\d", body)
             found.date = date[0] if date else ""
             for block in re.split(r"\n\s*\n", body):
                 lines = block.strip("\n").splitlines()
                 if lines:
                     take_block(found, lines)
+            found.settle()
             sections.append(found)
     return sections
 
@@ -206,26 +242,27 @@ def ratios_of(pairs):
 
 
 def summarize(sections):
-    """[(label, sections, all (bytes, ratio to the choice), all (bytes, ratio to the best))]"""
+    """[(label, sections, all (bytes, ratio to the choice), the same to the best, to some algorithms)]"""
     rows = []
     for label, pattern in ROWS:
         own = [found for found in sections if re.fullmatch(pattern, found.title)]
         choice = [pair for found in own for pair in found.choice]
         best = [pair for found in own for pair in found.best]
-        if choice or best:
-            rows.append((label, own, choice, best))
+        fewer = [pair for found in own for pair in found.fewer]
+        if choice or best or fewer:
+            rows.append((label, own, choice, best, fewer))
     return rows
 
 
 def show_rows(rows):
-    yield "| where | sizes | its choice / strag | its best / strag | tables |"
-    yield "|---|---|---:|---:|---|"
-    for label, own, choice, best in rows:
+    yield "| where | sizes | its choice / strag | its best / strag | some of its algorithms / strag | tables |"
+    yield "|---|---|---:|---:|---:|---|"
+    for label, own, *ratios_by_kind in rows:
         sizes = [size for found in own for size in found.sizes]
         between = " to ".join(dict.fromkeys(map(section.size_text, (min(sizes), max(sizes)))))
         links = ", ".join(f"[{i + 1}]({found.link()})" for i, found in enumerate(own))
-        yield (f"| {label} | {between} | {span(ratios_of(choice))} | {span(ratios_of(best))} "
-               f"| {links} |")
+        spans = " | ".join(span(ratios_of(pairs)) for pairs in ratios_by_kind)
+        yield f"| {label} | {between} | {spans} | {links} |"
 
 
 def show_sizes(rows, which):
@@ -265,6 +302,21 @@ def show_missed(sections):
             yield f"- [{found.title}]({found.link()}): {shown}"
 
 
+def links_of(sections):
+    return ", ".join(f"[{found.title}]({found.link()})" for found in sections) or "none"
+
+
+def show_rough(sections):
+    """Ratios that are not yet of as many launches, and as undisturbed, as they should be."""
+    own = [found for found in sections if found.compares()]
+    few = [found for found in own if (found.launches or 0) < measured.LAUNCHES]
+    loud = [found for found in own if found.load > busy.MOST]
+    yield (f"Since 2026-11-27 programs in bench/ make at least {measured.LAUNCHES} launches of everything, give every "
+           f"ratio its lowest and highest launch, and repeat a launch next to which other programs take more than "
+           f"{busy.MOST} % of the processors. Of the {len(own)} sections with ratios {len(own) - len(few)} say that they "
+           f"have that many launches. Next to {len(loud)} there was more load: {links_of(loud)}.\n")
+
+
 def show_pages(sections):
     for page, (writer, source) in PAGES.items():
         own = [found for found in sections if found.page == page]
@@ -287,8 +339,10 @@ def document(rows, sections):
            "`--mca coll_strag_verbose 1` it says what it runs, and if it says nothing it does not run.\n")
     yield ("How many times as long as strag's `auto` stock Open MPI takes: the lowest, **median** and "
            "highest ratio of all sizes and points. *Its choice*: what Open MPI runs by itself. *Its "
-           "best*: the fastest of all its algorithms and components, each at the protocol setting that "
-           "suits it best (between hosts), which nobody has without measuring. All of it was measured "
+           "best*: the fastest of that and of its algorithms recursive doubling, ring and Rabenseifner, with its "
+           "components for one host or for hosts of several ranks, each at the protocol setting that suits it best "
+           "(between hosts), which nobody has without measuring. *Some of its algorithms*: the fastest of one or two "
+           "of these; more were not measured there. If a rank is late, times are from its arrival. All of it was measured "
            "on one machine with two cores: hosts are network namespaces with shaped links of 4 to "
            "100 Mbit/s. There was no real cluster.\n")
     yield "![Stock's time over strag's](figures/summary.svg)\n"
@@ -298,6 +352,8 @@ def document(rows, sections):
     yield from show_sizes(rows, 2)
     yield "\nOf Open MPI's best to strag:\n"
     yield from show_sizes(rows, 3)
+    yield "\nOf some of its algorithms to strag:\n"
+    yield from show_sizes(rows, 4)
     yield "\n## What else was measured\n"
     yield "Ratios of times: below 1 strag is faster.\n"
     yield from show_others(sections)
@@ -307,14 +363,16 @@ def document(rows, sections):
            f"(and {sum(found.lab_missed for found in sections)} that concern the precision of the lab, "
            "or stock's algorithms):\n")
     yield from show_missed(sections)
-    yield "\n## All tables\n"
+    yield "\n## What is to be measured again\n"
+    yield from show_rough(sections)
+    yield "## All tables\n"
     yield from show_pages(sections)
 
 
 # ---- The chart ----
 
-WIDTH, LEFT, RIGHT, TOP, STEP = 760, 250, 30, 46, 24
-CHOICE, BEST = "#1f77b4", "#ff7f0e"
+WIDTH, LEFT, RIGHT, TOP, BAR = 760, 270, 30, 60, 11
+KINDS = (ratios.CHOICE, ratios.BEST, ratios.FEWER)
 LOWEST, TICKS = 0.6, (0.7, 1, 1.5, 2, 3, 4, 6, 8, 10)
 
 
@@ -332,37 +390,37 @@ def bar(y, ratios, color):
 
 
 def frame(height):
-    yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+    yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
            'font-family="sans-serif" font-size="11">')
     yield f'<rect width="{WIDTH}" height="{height}" fill="white"/>'
     yield ('<text x="8" y="16" font-size="13">Stock Open MPI\'s time over strag\'s, from the lowest to '
            'the highest size, and the median</text>')
-    for left, color, text in ((LEFT, CHOICE, "against its own choice"),
-                              (LEFT + 160, BEST, "against its best algorithm and setting")):
-        yield (f'<rect x="{left}" y="24" width="10" height="8" fill="{color}"/>'
-               f'<text x="{left + 14}" y="32">{text}</text>')
-    yield f'<text x="{WIDTH - RIGHT}" y="32" text-anchor="end">strag is faster →</text>'
+    for number_, kind in enumerate(KINDS):
+        left = LEFT + (0, 110, 210)[number_]
+        yield (f'<rect x="{left}" y="24" width="10" height="8" fill="{ratios.COLORS[kind]}"/>'
+               f'<text x="{left + 14}" y="32">{kind}</text>')
+    yield f'<text x="{WIDTH - RIGHT}" y="{height - 8}" text-anchor="end">{ratios.FASTER}</text>'
     for tick in TICKS:
-        yield (f'<line x1="{x(tick):.1f}" y1="{TOP - 6}" x2="{x(tick):.1f}" y2="{height - 24}" '
+        yield (f'<line x1="{x(tick):.1f}" y1="{TOP - 6}" x2="{x(tick):.1f}" y2="{height - 40}" '
                f'stroke="{"black" if tick == 1 else "#ddd"}"/>'
-               f'<text x="{x(tick):.1f}" y="{height - 10}" text-anchor="middle">{tick:g}</text>')
+               f'<text x="{x(tick):.1f}" y="{height - 26}" text-anchor="middle">{tick:g}</text>')
 
 
 def chart(rows):
-    parts = list(frame(TOP + STEP * len(rows) + 30))
-    for i, (label, _, choice, best) in enumerate(rows):
-        y = TOP + STEP * i + STEP // 2
-        parts.append(f'<text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">{label}</text>')
-        if choice:
-            parts.append(bar(y - 5 if best else y, ratios_of(choice), CHOICE))
-        if best:
-            parts.append(bar(y + 5 if choice else y, ratios_of(best), BEST))
-    return "\n".join(parts) + "\n</svg>\n"
+    parts, y = [], TOP
+    for label, _, *by_kind in rows:
+        bars = [(ratios_of(pairs), ratios.COLORS[kind]) for kind, pairs in zip(KINDS, by_kind) if pairs]
+        middle_ = y + BAR * (len(bars) - 1) / 2
+        parts.append(f'<text x="{LEFT - 10}" y="{middle_ + 4:.1f}" text-anchor="end">{label}</text>')
+        parts += [bar(y + BAR * number_, *one) for number_, one in enumerate(bars)]
+        y += BAR * len(bars) + 9
+    return "\n".join([*frame(y + 36), *parts]) + "\n</svg>\n"
 
 
 def worst_loss(rows, sections):
     """How many times as long as stock strag takes at worst, in all that was measured, and what that is."""
-    losses = [(1 / ratio, label) for label, _, choice, best in rows for ratio in ratios_of(choice + best)]
+    losses = [(1 / ratio, label) for label, _, *by_kind in rows for pairs in by_kind
+              for ratio in ratios_of(pairs)]
     for label, page, pattern, column in OTHERS:
         if label.endswith("strag / stock") or column == "own ratio":
             losses += [(value, label.partition(": strag")[0])

@@ -170,5 +170,9 @@ src_api_libstrag_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,defs \
 EXTRA_src_api_libstrag_la_DEPENDENCIES = src/api/libstrag.map
 EXTRA_DIST += src/api/README.md src/api/libstrag.map
 
+# From Python, by ctypes; nothing is compiled, so that configure need not know of a Python.
+strag_pythondir = $(pkgdatadir)/python
+dist_strag_python_DATA = src/api/strag.py
+
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = strag.pc

@@ -45,7 +45,7 @@ def scenario():
         "check", "Check", [scenarios.Point("star", "star:4", RATE),
                            scenarios.Point("two-level", "tree:2,2", RATE),
                            scenarios.Point("latency", "star:3", RATE, latency="2ms")],
-        sizes="1M", settings=("send",), who=who, iterations=2, least=2,
+        sizes="1M", settings=("send",), who=who, iterations=2, least=2, rounds=1,
         parameters=UNWATCHED)
 
 
@@ -143,7 +143,7 @@ def run(options, number):
     all_of_it = scenario()
     point = all_of_it.points[number]
     options = types.SimpleNamespace(**{**vars(options), "iterations": 0, "launches": 0,
-                                       "settings": None, "limit": LIMIT, "add": False,
+                                       "settings": None, "limit": LIMIT, "add": False, "again": 0,
                                        "algorithms": None if point.latency == "0" else FEW})
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -51,12 +51,14 @@ def tuned_ones(numbers=TUNED):
                         f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm={number}{most}")
 
 
+def stock_ones():
+    """Its own choice and those of its algorithms that may be the fastest: whose fastest is "its best" (ratios.STOCK)."""
+    return [Contender("tuned", NO_STRAG), *tuned_ones(FOR_LONG)]
+
+
 def for_long(strag, wanted=()):
     """Those suited to long vectors. `tuned` is there twice: the two differ by noise only."""
-    found = list(strag_ones(strag, wanted))
-    found += [Contender("tuned", NO_STRAG), Contender("tuned-again", NO_STRAG)]
-    found += tuned_ones(FOR_LONG)
-    return found
+    return [*strag_ones(strag, wanted), *stock_ones(), Contender("tuned-again", NO_STRAG)]
 
 
 def all_that_apply(strag, wanted=()):
@@ -74,14 +76,12 @@ def all_that_apply(strag, wanted=()):
 
 def for_uplinks(strag, wanted=()):
     """Those suited to long vectors on hosts with several ranks."""
-    found = list(strag_ones(strag, wanted)) + [Contender("tuned", NO_STRAG)]
-    found += tuned_ones((4, 6))
-    return found + [Contender("han", "ompi_comm_coll_preference=han")]
+    return [*strag_ones(strag, wanted), *stock_ones(), Contender("han", "ompi_comm_coll_preference=han")]
 
 
 def for_very_long(strag, wanted=()):
-    """A few, for vectors that take long."""
-    return list(strag_ones(strag, wanted)) + list(tuned_ones((4, 6)))
+    """Each of them once, for vectors that take long."""
+    return [*strag_ones(strag, wanted), *stock_ones()]
 
 
 def for_many(strag, wanted=()):
@@ -104,7 +104,7 @@ def for_many(strag, wanted=()):
 
 
 def observed(_strag, _wanted=()):
-    """strag, which has to detect what happens, and a ring, which does not adapt."""
+    """strag, which has to detect what happens, and a ring, which does not adapt: more would take hours."""
     return [Contender("strag-auto", "")] + list(tuned_ones([4]))
 
 

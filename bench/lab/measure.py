@@ -15,7 +15,7 @@ import pathlib
 import platform
 import re
 import subprocess
-import time
+import sys
 
 import box
 import contenders
@@ -24,20 +24,13 @@ import network
 import stream
 import strag as strag_command
 
-def busy_share(seconds=1.0):
-    """The fraction of all processor time that other programs use."""
-    def read():
-        with open("/proc/stat", encoding="ascii") as file:
-            numbers = [int(word) for word in file.readline().split()[1:9]]
-        return sum(numbers), numbers[3] + numbers[4]
-    total, idle = read()
-    time.sleep(seconds)
-    total_after, idle_after = read()
-    return 1 - (idle_after - idle) / max(1, total_after - total)
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import busy
+import section
 
 
 def load():
-    return {"average": os.getloadavg()[0], "busy": round(busy_share(), 3)}
+    return {"average": os.getloadavg()[0], "busy": round(busy.share(), 3)}
 
 
 def output_of(*command):
@@ -57,21 +50,6 @@ def machine(build):
         "strag": output_of(str(build.strag), "--version"),
         "user": os.environ[box.USER],
     }
-
-
-def sizes_of(text):
-    """As the benchmark reads it: 64K..16M are powers of two."""
-    def number(word):
-        units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-        return int(word[:-1]) * units[word[-1]] if word[-1] in units else int(word)
-    found = []
-    for item in text.split(","):
-        low, _, high = item.partition("..")
-        size = number(low)
-        while size <= number(high or low):
-            found.append(size)
-            size *= 2
-    return found
 
 
 def algorithms_in(log):
@@ -105,14 +83,14 @@ class Point:
         self.strag.settle, self.strag.slowdown = scenario.settle, point.slowdown()
         self.lab = None
         self.failures = []
-        self.loads = []  # of the machine: before every launch, and at the end
+        self.loads = []  # of the machine: next to every launch, and at the end
 
     # ---- What to expect ----
 
     def expectations(self, who):
         """Bounds, models and bytes per link, for every size."""
         found = {}
-        for size in sizes_of(self.scenario.sizes):
+        for size in section.sizes_of(self.scenario.sizes):
             models = {}
             for contender in who:
                 algorithm = contender.algorithm or self.chosen(contender, size)
@@ -184,28 +162,31 @@ class Point:
                 words += ["--at", f"{number}:{path}"]
         return words
 
-    def run_once(self, who, setting, number):
-        """One launch; its lines are appended."""
-        scenario = self.scenario
-        self.loads.append(load())
-        for name in ("samples", "traffic"):
-            (box.PLACE / name).unlink(missing_ok=True)
+    def launch(self, who, setting, number):
+        """@return the exit status, and {name: lines of the file}"""
+        scenario, files = self.scenario, [box.PLACE / name for name in ("samples", "traffic")]
+        for path in files:
+            path.unlink(missing_ok=True)
         status = launch.run(self.build, self.network, setting, self.program(who, number),
                             self.folder / "mpirun.log", self.options.limit,
                             self.lab.keep(), scenario.parameters,
                             launch.SPEED if scenario.unconfigured else ())
+        return status, {path.name: path.read_text(encoding="utf-8").splitlines() for path in files if path.exists()}
+
+    def run_once(self, who, setting, number):
+        """One launch, again if other programs disturb it; the lines of the quietest one are kept."""
+        (status, files), percent = busy.quietest(lambda: self.launch(who, setting, number), self.options.again)
+        self.loads.append({"average": os.getloadavg()[0], "busy": percent / 100})
         if status:
             self.failures.append(f"{setting}, launch {number}: mpirun ended with {status}")
-        for name in ("samples", "traffic"):
-            self.keep(name, setting, number)
+        for name, lines in files.items():
+            self.keep(name, lines, setting, number)
 
-    def keep(self, name, setting, number):
-        source, target = box.PLACE / name, self.folder / f"{name}.csv"
-        if not source.exists():
-            return
+    def keep(self, name, lines, setting, number):
+        target = self.folder / f"{name}.csv"
         new = not target.exists()
-        with source.open(newline="") as old, target.open("a", newline="") as file:
-            for line, row in enumerate(csv.reader(old)):
+        with target.open("a", newline="") as file:
+            for line, row in enumerate(csv.reader(lines)):
                 if line == 0 and new:
                     csv.writer(file).writerow(["setting", "launch"] + row)
                 elif line:

@@ -4,8 +4,9 @@ over strag-auto's, a line for each scenario and size.
 
     python3 bench/lab/pictures.py doc/results      all of them again, into doc/figures
 
-Where only sizes differ they are the abscissa of curves. *its choice*: what Open MPI runs by itself, at its defaults; *its best*:
-the fastest of its algorithms, each at its best setting, as strag-auto at its own.
+Where only sizes differ they are the abscissa of curves. *its choice*: what Open MPI runs by itself, at its defaults;
+*its best*: the fastest of its algorithms, each at its best setting, as strag-auto at its own; if fewer than
+ratios.STOCK were measured, they are named. If a rank is late, times are from the last arrival on.
 """
 import pathlib
 import re
@@ -19,8 +20,10 @@ import scenarios
 import section
 
 CASE = r"(\d+ (?:B|KiB|MiB))(?:, ([\d.]+) ms late)?, lower bound"
-CHOICE, BEST, LATE = "its choice", "its best", "its best, from the last arrival on"
-PLAN = LATE + ", over strag's best plan, with the late rank configured"
+CHOICE, BEST = ratios.CHOICE, ratios.BEST
+LATE = ", from the last arrival on"
+PLAN = "the same over strag's best plan, which knows who is late"
+SPREAD = r"([\d.]+) \(([\d.]+) to ([\d.]+)\)"  # of launches
 
 
 class Case:
@@ -28,16 +31,23 @@ class Case:
 
     def __init__(self, label, size="", delay=None):
         self.label, self.size, self.delay = label, size, delay
-        self.found = {}  # {CHOICE or BEST: ratio}
+        self.found = {}  # {CHOICE or BEST: ratios: the median, and if launches are there the lowest and highest}
 
     def take(self, name, over, under):
         if number(over) and number(under):
-            self.found[name] = number(over) / number(under)
+            spread = re.fullmatch(SPREAD, over) if under == "1" else None
+            self.found[name] = [float(word) for word in spread.groups()] if spread else [number(over) / number(under)]
+
+    def rename(self, best):
+        """The fastest of the contenders is called that, as fewer than all were measured."""
+        self.found = {name.replace(BEST, best) if name.startswith(BEST) else name: ratios_
+                      for name, ratios_ in self.found.items()}
 
 
 def number(text):
+    """The first number of a cell, before what is in brackets"""
     try:
-        return float((text or "").replace("*", ""))
+        return float((text or "").replace("*", "").partition(" (")[0])
     except ValueError:
         return None
 
@@ -65,9 +75,9 @@ def take_arrivals(cases, names, table):
         return
     for number_, (case, mine) in enumerate(zip(cases, rows["strag-auto"])):
         times = [row[number_] for row in others if number(row[number_])]
-        if case.delay and times:
+        if times:
             case.found = {}
-            case.take(LATE, min(times, key=number), mine)
+            case.take(BEST + LATE, min(times, key=number), mine)
             own = [row[number_] for row in plans if number(row[number_])]
             if own:
                 case.take(PLAN, min(times, key=number), min(own, key=number))
@@ -87,7 +97,7 @@ def take_degraded(cases, rows):
                           ("after, ms", "afterwards"), ("all calls, s", "all calls")):
         case = Case(label)
         if "strag-auto" in rows and "tuned-ring" in rows:
-            case.take("the ring", rows["tuned-ring"][column], rows["strag-auto"][column])
+            case.take(BEST, rows["tuned-ring"][column], rows["strag-auto"][column])
         cases.append(case)
 
 
@@ -105,15 +115,23 @@ def take_table(cases, lines):
         for row in rows:
             take_settled(cases, row)
     elif names[0] == "delays":
-        for row in rows:
-            if row["contender"] == "strag-auto" and row["gain"]:
-                cases.append(Case(row["delays"]))
-                cases[-1].take("the ring", row["gain"], "1")
+        after = {(row["delays"], row["contender"]): row["after"] for row in rows}
+        for delays in dict.fromkeys(row["delays"] for row in rows):
+            cases.append(Case(delays))
+            cases[-1].take(BEST + LATE, after.get((delays, "tuned-ring")), after.get((delays, "strag-auto")))
+
+
+def contenders_of(text):
+    """All that a scenario's tables name; without configuration a table names the fastest only, of all of them."""
+    if "| size | first |" in text:
+        return ratios.STOCK
+    return set(re.findall(r"(?<=\| )tuned[\w-]*(?= \|)", text))
 
 
 def read(text):
     """[(network, its cases)] of a scenario's text"""
     points = []
+    best = ratios.best_name(contenders_of(text))
     for block in re.split(r"\n\s*\n", text):
         lines = block.strip("\n").splitlines()
         point = re.fullmatch(r"\*\*(.*)\*\*", lines[0]) if lines else None
@@ -125,6 +143,8 @@ def read(text):
             points[-1][1].append(Case(case[1] + delay, case[1], float(case[2] or 0)))
         elif lines and lines[0].startswith("|") and points:
             take_table(points[-1][1], lines)
+    for case in (case for _, cases in points for case in cases):
+        case.rename(best)
     return [(name, [case for case in cases if case.found]) for name, cases in points]
 
 
@@ -164,8 +184,7 @@ def series_of(cases):
     every = dict.fromkeys(name for case in cases for name in case.found)
     names = [name for name in (CHOICE, BEST) if name in every]
     names += [name for name in every if name not in names]
-    return {name: [[case.found[name]] if name in case.found else None for case in cases]
-            for name in names}
+    return {name: [case.found.get(name) for case in cases] for name in names}
 
 
 def picture(scenario, text):

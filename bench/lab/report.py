@@ -22,7 +22,8 @@ lower bound of any allreduce, for a goodput of 0.9526 of the rate. *model*: the 
 after another on the lab's links; plans whose rounds overlap may be faster. *cost*: `strag cost --mode
 clocks` for these links. *links*: the largest deviation of any link's bytes from the plan's, without
 TCP's headers. *stock*: the time of the fastest contender other than strag, over this one's; above 1
-this one is faster.
+this one is faster. In brackets: the launch with the lowest ratio, and with the highest. A launch next to which other
+programs take more than 20 % of the processors is repeated, at most twice.
 """
 
 
@@ -44,6 +45,7 @@ def describe(points):
               f"    {builds(points)}; as {machine['user']}",
               f"    foreign load: {100 * min(loads):.0f} to {100 * max(loads):.0f} % of the "
               f"processors, load average {min(averages):.1f} to {max(averages):.1f}"]
+    lines.append(f"    launches: {min(point.launches() for point in points)}")
     if ratios:
         lines.append(f"    calibration: a TCP stream takes {min(ratios):.3f} to {max(ratios):.3f} "
                      "of the expected time")
@@ -73,7 +75,7 @@ def table(point, case):
         setting, best = found
         errors = [error for key in point.times if key[1:] == (name, *case)
                   and (error := point.links_error(key[0], name, case)) is not None]
-        gain = f"{stock[2].median / best.median:.3f}" if stock and trusted else "-"
+        gain = stock[2].over(best) if stock and trusted else "-"
         lines.append(
             f"| {name} | {milliseconds(point.times.get(('default', name, *case)))} "
             f"| {milliseconds(best)} | {setting} | {100 * best.spread:.1f} % "
@@ -108,15 +110,19 @@ def degraded_table(point):
              "| contender | all calls, s | before, ms | degraded, ms | finally, ms | noticed "
              "| after, ms | back |", "|---|---:|---:|---:|---:|---:|---:|---:|"]
     for key, times in point.times.items():
-        before, while_, after = point.stretches(key)
-        if not (before and while_ and after):
+        launches = point.stretches(key)
+        if not all(calls for launch in launches for calls in launch):
             continue  # fewer calls were asked for
-        cells = [f"{sum(times.total):.1f}", f"{1000 * statistics.median(before):.1f}",
-                 f"{1000 * statistics.median(while_):.1f}",
-                 f"{1000 * statistics.median(while_[-20:]):.1f}",
-                 f"{point.windows_until(while_):.1f}",
-                 f"{1000 * statistics.median(after[-20:]):.1f}",
-                 f"{point.windows_until(after):.1f}"]
+
+        def middle(take, unit=1000):
+            return f"{unit * statistics.median(take(*launch) for launch in launches):.1f}"
+        cells = [middle(lambda before, while_, after: sum(before + while_ + after), 1),
+                 middle(lambda before, while_, after: statistics.median(before)),
+                 middle(lambda before, while_, after: statistics.median(while_)),
+                 middle(lambda before, while_, after: statistics.median(while_[-20:])),
+                 middle(lambda before, while_, after: point.windows_until(while_), 1),
+                 middle(lambda before, while_, after: statistics.median(after[-20:])),
+                 middle(lambda before, while_, after: point.windows_until(after), 1)]
         lines.append(f"| {key[1]} | " + " | ".join(cells) + " |")
     return lines + [""]
 
@@ -146,28 +152,27 @@ def settled_table(point):
         early = point.early.get((auto[0], "strag-auto", *case))
         first = f"{1000 * statistics.median(early.total[:10]):.2f}" if early else ""
         ran = point.info["ran"].get("strag-auto", {}).get(str(case[0]), [])
-        stock = (f"{1000 * tuned[1].median:.2f} | {auto[1].median / tuned[1].median:.3f}"
+        stock = (f"{1000 * tuned[1].median:.2f} | {auto[1].over(tuned[1])}"
                  if tuned else " | ")
         lines.append(f"| {results.case_text(case)} | {first} | {1000 * auto[1].median:.2f} "
                      f"| {1000 * other[2].median:.2f} | {other[0]} "
-                     f"| {auto[1].median / other[2].median:.3f} | {stock} | {ran_text(ran)} |")
+                     f"| {auto[1].over(other[2])} | {stock} | {ran_text(ran)} |")
     return lines + [""]
 
 
 def random_table(point):
-    """Where stragglers are random: means."""
-    lines = ["Means, in milliseconds. *after*: from the last arrival, in times that a vector takes. "
-             "*gain*: the ring's mean over this one's.", "",
-             "| delays | contender | mean | after | gain |", "|---|---|---:|---:|---:|"]
+    """Where stragglers are random: means from the last arrival on."""
+    lines = ["Means from the last arrival on. *after*: in times that a vector takes. *gain*: the ring's over this "
+             "one's.", "",
+             "| delays | contender | ms | after | gain |", "|---|---|---:|---:|---:|"]
     for case in point.cases():
-        means = {name: statistics.mean(point.best(name, case)[1].total)
+        means = {name: statistics.mean(point.best(name, case)[1].after)
                  for name in point.contenders() if point.best(name, case)}
         vector = point.info["expect"][str(case[0])]["vector"]
         for name, mean in means.items():
-            after = statistics.mean(point.best(name, case)[1].after) / vector
             gain = f"{means['tuned-ring'] / mean:.3f}" if "tuned-ring" in means else ""
             lines.append(f"| {results.drawn_text(case, point.delays[case])} | {name} "
-                         f"| {1000 * mean:.1f} | {after:.3f} | {gain} |")
+                         f"| {1000 * mean:.1f} | {mean / vector:.3f} | {gain} |")
     return lines + [""]
 
 

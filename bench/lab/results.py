@@ -33,6 +33,13 @@ class Times:
     def median(self):
         return statistics.median(self.total)
 
+    def over(self, other):
+        """This time over another one: the median, and of several launches the lowest and highest in brackets."""
+        found = [statistics.median(times) / statistics.median(other.by_launch[launch])
+                 for launch, times in self.by_launch.items() if launch in other.by_launch]
+        middle = f"{self.median / other.median:.3f}"
+        return f"{middle} ({min(found):.3f} to {max(found):.3f})" if len(found) > 1 else middle
+
     @property
     def spread(self):
         """From the fastest to the slowest launch (calls, if there is one), of the median."""
@@ -121,13 +128,16 @@ class Point:
                  if name != contender and self.best(name, case)]
         return min(found, key=lambda item: item[2].median, default=None)
 
+    def launches(self):
+        """The fewest of any contender at any setting."""
+        return min(len(times.by_launch) for times in self.times.values())
+
     # ---- A host that is degraded while the job runs ----
 
     def stretches(self, key):
-        """A contender's calls, in order: before, while, and after the host is degraded."""
-        degraded, times = self.info["degraded"], self.times[key].total
-        first, end = degraded["first"], degraded["end"]
-        return times[:first], times[first:end], times[end:]
+        """For each launch a contender's calls, in order: before, while, and after the host is degraded."""
+        first, end = self.info["degraded"]["first"], self.info["degraded"]["end"]
+        return [(times[:first], times[first:end], times[end:]) for times in self.times[key].by_launch.values()]
 
     def windows_until(self, times, settled=20):
         """The number of windows until calls take as long as the last `settled` ones."""

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The scenarios by name. A scenario is a list of points; each point is a lab of its own."""
 import dataclasses
+import pathlib
+import sys
 import typing
 
 import contenders
 import network
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import measured
 
 KIB, MIB = 1 << 10, 1 << 20
 ALL_SETTINGS = ("default", "send", "eager", "ucx")
@@ -78,7 +83,7 @@ class Scenario:
     iterations: int = 3
     least: int = 3
     seconds: float = 3  # of one contender's calls, per size and delay
-    rounds: int = 1  # launches per setting
+    rounds: int = measured.LAUNCHES  # launches per setting
     settle: int = 0  # calls that do not count, in which strag detects what happens
     parameters: dict = dataclasses.field(default_factory=dict)  # MCA parameters besides
     unconfigured: bool = False  # no speed of links is configured; each size has communicators of its own
@@ -382,7 +387,7 @@ def many_scenarios():
 SCENARIOS = [
     Scenario("repeat", "The same ring five times: the precision of measurements",
              [Point("ring", "star:8")], settings=("default", "send"), who=contenders.rings,
-             iterations=5, rounds=5, exact=0.02),
+             iterations=5, exact=0.02),
     Scenario("flat", "Eight hosts on one switch", [Point("flat", "star:8")], sizes="64K,256K,1M,4M",
              algorithms=FLAT, bars=(Bar("strag-auto", 4 * MIB, "tuned-ring", 1.03),)),
     Scenario("late", "Eight hosts, one straggler: 4 MiB", [Point("late", "star:8")], late="7",
@@ -415,7 +420,7 @@ SCENARIOS = [
     Scenario("shm", "Shared memory of one host",
              [Point(f"np{ranks}", f"star:1x{ranks}", x=ranks) for ranks in (2, 4, 8)],
              sizes="64K..4M", settings=("default", "ucx"), iterations=50, least=20, seconds=2,
-             rounds=3, algorithms=FLAT),
+             algorithms=FLAT),
 ]
 
 

@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 import measure
 import network
 import pictures
+import ratios
 import report
 import results
 import scenarios
@@ -99,6 +100,15 @@ class Report(unittest.TestCase):
                                   ("stock", "0.500", "yes"), ("tuned", "0.500", "yes")):
             self.assertIn(f"| point | strag-ring, 4 MiB, over {of} | {measured} | 1.2 | {met} |", text)
         self.assertEqual(text.count("strag-ring"), 4)
+
+    def test_spread(self):
+        """A ratio has the lowest and the highest of several launches."""
+        slow, fast = results.Times(), results.Times()
+        for launch, one, other in ((1, 3, 1), (2, 2, 1), (3, 5, 2)):
+            slow.add({"total_s": one, "after_s": one, "ran": "other", "launch": launch})
+            fast.add({"total_s": other, "after_s": other, "ran": "strag", "launch": launch})
+        self.assertEqual(slow.over(fast), "3.000 (2.000 to 3.000)")
+        self.assertIn("    launches: 1", report.describe([Made().point()]))
 
     def test_another_component(self):
         self.assertNotIn("strag-ring", self.table(ran="delegated"))
@@ -218,9 +228,11 @@ class Pictures(unittest.TestCase):
 
 | contender | default | best | at | stock |
 |---|---:|---:|---|---:|
-| strag-auto | 100.0 | 90.0 | send | 1.500 |
+| strag-auto | 100.0 | 90.0 | send | 1.500 (1.400 to 1.700) |
 | tuned | 300.0 | 135.0 | send | 1.000 |
 """
+    ALL = "".join(f"| tuned-{name} | 400.0 | 400.0 | send | 0.338 |\n"
+                  for name in ("recursive-doubling", "ring", "rabenseifner"))
 
     def drawn(self, text):
         """The numbers that a picture has, by the titles of its dots."""
@@ -228,12 +240,33 @@ class Pictures(unittest.TestCase):
         return dict(re.findall(r"<title>(.*): ([\d.]+)</title>", svg or ""))
 
     def test_choice_and_best(self):
-        self.assertEqual(self.drawn(self.CASE), {"its choice, 4 MiB, 50 ms late": "3.000",
-                                                 "its best, 4 MiB, 50 ms late": "1.500"})
+        self.assertEqual(self.drawn(self.CASE + self.ALL), {"its choice, 4 MiB, 50 ms late": "3.000",
+                                                            "its best, 4 MiB, 50 ms late": "1.500"})
+
+    def test_fewer_are_named(self):
+        """And have another colour than the best of all."""
+        ring = self.ALL.splitlines()[1] + "\n"
+        self.assertEqual(self.drawn(self.CASE + ring), {"its choice, 4 MiB, 50 ms late": "3.000",
+                                                        "its ring, 4 MiB, 50 ms late": "1.500"})
+        colors = ratios.colors_of(["its choice", "its ring", "its best, from the last arrival on", "another"])
+        self.assertEqual(list(colors.values())[:3], [ratios.COLORS[name] for name in (
+            ratios.CHOICE, ratios.FEWER, ratios.BEST)])
+        self.assertEqual(len(set(colors.values())), 4)
+
+    def test_spread_of_launches(self):
+        """Drawn as a bar from the lowest to the highest."""
+        case = pictures.read(self.CASE + self.ALL)[0][1][0]
+        self.assertEqual(case.found, {"its choice": [3.0], "its best": [1.5, 1.4, 1.7]})
+
+    def test_random_stragglers_from_the_arrival(self):
+        table = ("**star**\n\n| delays | contender | mean | after | gain |\n|---|---|---:|---:|---:|\n"
+                 "| 4 MiB, 10 to 20 ms late | strag-auto | 50.0 | 1.000 | 1.500 |\n"
+                 "| 4 MiB, 10 to 20 ms late | tuned-ring | 75.0 | 2.000 | 1.000 |\n")
+        self.assertEqual(self.drawn(table), {"its ring, from the last arrival on, 4 MiB, 10 to 20 ms late": "2.000"})
 
     def test_from_the_arrival_on(self):
         table = "| contender | 50 ms late |\n|---|---:|\n| strag-auto | 40.0 |\n| tuned | 50.0 |\n"
-        self.assertEqual(self.drawn(self.CASE + "\n" + table),
+        self.assertEqual(self.drawn(self.CASE + self.ALL + "\n" + table),
                          {"its best, from the last arrival on, 4 MiB, 50 ms late": "1.250"})
 
     def test_nothing_of_strag(self):

@@ -20,6 +20,7 @@ struct coll_strag_stuck_sent;
 struct coll_strag_stuck_partner {
     int rank;
     bool asked; /* it has not answered yet */
+    bool asks;  /* it waits, and this rank has not answered yet */
 
     /* It has said something that ends this call, at this time (seconds). It is believed when it
      * says so again: one message may be left over from another communicator that had the same

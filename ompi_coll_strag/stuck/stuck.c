@@ -174,8 +174,11 @@ static bool retain_alive(ompi_communicator_t *comm)
 static void tell(struct coll_strag_stuck *stuck, int rank, struct strag_roster *roster, double now)
 {
     const struct strag_roster_entry self = self_of(stuck, now);
-    coll_strag_stuck_send(stuck->examined.news, stuck->examined.comm, stuck->examined.id, rank,
-                          &self, roster);
+    struct coll_strag_stuck_news *news = stuck->examined.news;
+    struct coll_strag_stuck_partner *partner = coll_strag_stuck_partner(news, rank);
+    if (partner)
+        partner->asks = false;
+    coll_strag_stuck_send(news, stuck->examined.comm, stuck->examined.id, rank, &self, roster);
 }
 
 /* A partner has said something that ends the call: does it say so for the second time? */
@@ -197,8 +200,10 @@ static void take(struct coll_strag_stuck *stuck, const struct strag_roster_messa
     struct coll_strag_stuck_news *news = stuck->examined.news;
     const struct strag_roster_entry *other = &message->self, self = self_of(stuck, now);
     struct coll_strag_stuck_partner *partner = coll_strag_stuck_partner(news, other->rank);
-    if (partner)
+    if (partner) {
         partner->asked = false;
+        partner->asks = other->state == STRAG_ROSTER_WAITS;
+    }
     if (news->roster->number == self.number)
         strag_roster_read(news->roster, message, bytes);
     if (self.state != STRAG_ROSTER_WAITS) {
@@ -437,6 +442,19 @@ static void say_wait(const struct coll_strag_stuck *stuck, double now)
         strag_shm_say_wait(shm, &wait);
 }
 
+/* Its call has ended between a partner's question and this rank's next one, which would have been
+ * the answer. */
+static void answer_partners(struct coll_strag_stuck *stuck, double now)
+{
+    struct coll_strag_stuck_news *news = stuck->examined.news;
+    if (self_of(stuck, now).state == STRAG_ROSTER_WAITS)
+        return;
+    for (int p = 0; p < news->npartners; p++) {
+        if (news->partners[p].asks)
+            tell(stuck, news->partners[p].rank, NULL, now);
+    }
+}
+
 static void examine(struct coll_strag_stuck *stuck, double now)
 {
     struct coll_strag_stuck_examined *examined = &stuck->examined;
@@ -444,8 +462,10 @@ static void examine(struct coll_strag_stuck *stuck, double now)
     const unsigned moves = moves_of(stuck);
     if (coll_strag_failure(examined->comm) != OMPI_SUCCESS) /* all calls end by themselves */
         return;
-    if (examined->news)
+    if (examined->news) {
         coll_strag_stuck_free_sent(examined->news);
+        answer_partners(stuck, now);
+    }
     if (number != examined->number || moves != examined->moves) {
         examined->number = number;
         examined->moves = moves;

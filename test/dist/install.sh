@@ -43,6 +43,7 @@ find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
     for machine in fugaku leonardo lumi marenostrum5; do
         echo "/usr/local/share/strag/models/$machine-2025.model"
     done
+    echo /usr/local/share/strag/python/strag.py
     echo "$plugins/mca_coll_strag.so"
     echo "$plugins/strag_cuda.so"
     if [ -n "$(value STRAG_KERNELS_COMMAND)" ]; then

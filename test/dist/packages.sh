@@ -11,7 +11,24 @@ own_folder packages
 version=$(value PACKAGE_VERSION)
 python3 "$srcdir/test/dist/recipes.py" "$srcdir/dist/spack/package.py" "$srcdir/dist/easybuild/strag-$version-gompi-2023b.eb" "$version"
 
+# The address for reports and the URL: the same everywhere, nowhere else, and one edit.
 sh "$srcdir/dist/publish" --check || fail 'the address for reports, or the URL, is not the same everywhere'
+published=$work/published
+mkdir "$published"
+(cd "$srcdir" && tar cf - configure.ac ./*.md CITATION.cff quickstart debian dist doc/results/README.md) |
+    tar xf - -C "$published"
+chmod -R u+w "$published"
+(cd "$published" && mkdir bench cuda examples models ompi_coll_strag src tools)
+sh "$published/dist/publish" reports@strag.test https://strag.test
+if grep -rIF example.org "$published"; then
+    fail 'dist/publish leaves a placeholder'
+fi
+sh "$published/dist/publish" --check || fail 'dist/publish --check after dist/publish'
+echo 'Write to reports@strag.test.' >> "$published/CONTRIBUTING.md"
+if sh "$published/dist/publish" --check > "$work/log" 2>&1; then
+    fail 'an address elsewhere is not found'
+fi
+grep -q CONTRIBUTING.md "$work/log" || { cat "$work/log"; fail 'an address elsewhere is not named'; }
 [ "$(sed -n 's/^Version: *//p' "$srcdir/dist/strag.spec")" = "$version" ] || fail 'the version of dist/strag.spec'
 quickstart=$(sed -n "/^packages_build='/,/'\$/{s/packages_build=//;s/'//g;p}" "$srcdir/quickstart")
 diff <(tr -s ' ' '\n' <<< "$quickstart" | grep -Evx '(auto(conf|make)|libtool|)') \

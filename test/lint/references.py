@@ -3,7 +3,8 @@
 """Files that texts name: references.py SOURCE-FOLDER
 
 A file named in a document, a script or a comment has to exist: its path from the top or from the
-folder of the text, or the end of such a path. Prints FILE:LINE: MESSAGE for each that does not;
+folder of the text, or the end of such a path. What a document's link goes to, file and section, has
+to exist, too. Prints FILE:LINE: MESSAGE for each that does not;
 exit status 1 if there is any.
 """
 import os
@@ -50,6 +51,25 @@ def named(name, text):
                     yield part.start(1) + match.start(), match.group()
 
 
+def sections(path):
+    """What links to a document's sections may end with."""
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r"^```.*?^```", "", file.read(), flags=re.S | re.M)
+    for title in re.findall(r"^#+ (.*)$", text, re.M):
+        yield re.sub(r"[^\w\- ]", "", re.sub(r"\]\([^)]*\)", "", title).lower()).strip().replace(" ", "-")
+
+
+def dead_links(top, name, text):
+    """(line, message) of every link that goes nowhere."""
+    for match in re.finditer(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)", text):
+        path = os.path.join(top, os.path.dirname(name), match[1]) if match[1] else os.path.join(top, name)
+        line = text.count("\n", 0, match.start()) + 1
+        if not os.path.exists(path):
+            yield line, f"no file {match[1]}"
+        elif match[2] and path.endswith(".md") and match[2] not in sections(path):
+            yield line, f"no section #{match[2]} in {match[1] or name}"
+
+
 def check(top):
     """(file, line, message) of every file that is named and does not exist; the number examined."""
     every = sorted(files(top))
@@ -65,6 +85,8 @@ def check(top):
             here = os.path.normpath(os.path.join(os.path.dirname(name), reference))
             if not {reference, here} & ends and not OTHERS.fullmatch(reference):
                 faults.add((name, text.count("\n", 0, position) + 1, f"no file {reference}"))
+        if name.endswith(".md"):
+            faults.update((name, line, message) for line, message in dead_links(top, name, text))
     return sorted(faults), count
 
 

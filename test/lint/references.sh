@@ -21,7 +21,11 @@ touch "$work/src/plan/plan.h" "$work/doc/figure.svg" "$work/test/a.sh"
 cat >"$work/README.md" <<'END'
 plan.c, `src/plan/plan.c`, [figure](doc/figure.svg), src/*/x.c, picture.svg, src/plan/plan.o
 [other](doc/other.svg), `gone.h`
+[guide](doc/guide.md#how-to-do-it), [here](#below), [no](doc/guide.md#nothing), [page](https://there/gone.md)
+
+## Be[lo](doc/guide.md)w
 END
+printf '# Guide\n\n```\n# nothing\n```\n## How to `do` it?\n' >"$work/doc/guide.md"
 cat >"$work/test/run.sh" <<'END'
 bash a.sh b.sh  # a.sh, c.sh
 bash test/d.sh "$top/test/e.sh"
@@ -34,6 +38,7 @@ END
 cat >"$work/expected" <<'END'
 README.md:2: no file doc/other.svg
 README.md:2: no file gone.h
+README.md:3: no section #nothing in doc/guide.md
 src/plan/plan.c:1: no file gone.h
 src/plan/plan.c:2: no file late.c
 src/plan/plan.c:2: no file src/plan.h

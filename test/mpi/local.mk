@@ -111,6 +111,7 @@ mpi_programs = \
 	test/mpi/upstream_fast_boxes \
 	test/mpi/upstream_pending \
 	test/mpi/upstream_thread_level \
+	test/mpi/upstream_truncation \
 	test/mpi/watch
 $(mpi_programs): test/mpi/libmpi_tests.la src/libstrag.la
 test/mpi/%: private LDADD = $(mpi_libs)

@@ -193,6 +193,13 @@ for hosts in ${STRAG_TEST_FULL:+1} 2; do
         grep -q "$different" "$output" || fail "not reported: $(cat "$output")"
     done
 done
+# A rank may be asked by one that waits while it waits itself, and fail before it would have asked in turn.
+for who in ${STRAG_TEST_FULL:+0 1 2} 3; do
+    can_make_hosts || break
+    into_output 4 "${options[@]}" --mca coll_strag_algorithm ring "$on_hosts" 1 - "$programs/stuck" --away next --later error \
+        --who "$who" --count 1000
+    grep -q "$different" "$output" || fail "not reported: $(cat "$output")"
+done
 into_output 4 "${options[@]}" "$programs/stuck" --away free --who 1
 lines 1 "$different"
 lines 1 '^  rank 1 \([^)]*\) has not called it, and has freed the communicator$'

@@ -35,3 +35,4 @@ count upstream_thread_level 1
 count upstream_comm_free 2
 count upstream_pending 4
 count upstream_fast_boxes 2
+count upstream_truncation 2
