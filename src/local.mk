@@ -71,6 +71,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/layout_read.c \
 	src/machine/layout_records.c \
 	src/machine/layout_yaml.c \
+	src/machine/link_speed.c src/machine/link_speed.h \
 	src/machine/state.h \
 	src/machine/state_text.c src/machine/state_text.h \
 	src/machine/topology.c src/machine/topology.h \
@@ -124,6 +125,7 @@ src_libstrag_la_SOURCES = \
 	src/run/kept.c src/run/kept.h \
 	src/run/pipeline.c src/run/pipeline.h \
 	src/run/reducer.h \
+	src/run/roster.c src/run/roster.h \
 	src/shm/shm.c src/shm/shm.h \
 	src/shm/layout.h \
 	src/shm/arena.c src/shm/drain.c \
@@ -142,13 +144,10 @@ src_libstrag_la_SOURCES = \
 	src/learn/judge.c src/learn/judge.h \
 	src/report/ledger.c src/report/ledger.h \
 	src/detect/link_sample.c src/detect/link_sample.h \
-	src/detect/link_speed.c src/detect/link_speed.h \
 	src/report/loss.c src/report/loss.h \
 	src/detect/meter.c src/detect/meter.h \
 	src/detect/observe.c src/detect/observe.h \
-	src/detect/often.c src/detect/often.h \
 	src/detect/probe_clock.c src/detect/probe_clock.h \
-	src/detect/roster.c src/detect/roster.h \
 	src/detect/slowdown.c src/detect/slowdown.h \
 	src/detect/thresholds.h \
 	src/learn/summary.h \

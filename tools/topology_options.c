@@ -40,8 +40,8 @@ const struct option_group state_group = {
     .title = "STATE (default: nobody is late, no link is slow)",
     .uses =
         (const struct option_use[]){
-            {OPTION_STRAGGLER, "R", "rank R arrives late"},
-            {OPTION_DELAY, "US", "delay of the straggler in microseconds (default: 0)"},
+            {OPTION_STRAGGLER, "R[:US][,...]", "rank R arrives late, by US microseconds"},
+            {OPTION_DELAY, "US", "delay of a straggler R in microseconds (default: 0)"},
             {OPTION_SLOW, "R:FACTOR[,...]", "the links of rank R's host are FACTOR times slower"},
             {0},
         },
@@ -241,23 +241,44 @@ static int read_slow(struct machine *machine)
     return result;
 }
 
+static int read_one(struct machine *machine)
+{
+    double delay_us = 0;
+    struct strag_straggler *late = &machine->late.straggler[0];
+    if (!read_integer(machine->command, machine->arguments, OPTION_STRAGGLER, 0, RANKS_MAX - 1,
+                      &late->rank) ||
+        !read_real(machine->command, machine->arguments, OPTION_DELAY, 0, 1e12, "microseconds",
+                   &delay_us))
+        return EXIT_USAGE;
+    late->delay = delay_us * 1e-6;
+    machine->late.nstragglers = 1;
+    return EXIT_DONE;
+}
+
+static int read_several(struct machine *machine)
+{
+    struct strag_error err;
+    const char *text = machine->arguments->value[OPTION_STRAGGLER];
+    if (machine->arguments->value[OPTION_DELAY])
+        return complain(machine->command, STRAG_ERR_ARGUMENT,
+                        "--delay is for one rank; of several: --straggler R:US,R:US");
+    const int status = strag_state_parse_stragglers(text, &machine->late, &err);
+    return status == STRAG_OK ? EXIT_DONE : wrong_value(machine, OPTION_STRAGGLER, status, &err);
+}
+
 static int read_late(struct machine *machine)
 {
     const struct arguments *arguments = machine->arguments;
-    double delay_us = 0;
     if (arguments->value[OPTION_DELAY] && !arguments->value[OPTION_STRAGGLER])
         return complain(machine->command, STRAG_ERR_ARGUMENT,
                         "--delay needs --straggler R, the rank that is late");
     if (!arguments->value[OPTION_STRAGGLER])
         return EXIT_DONE;
-    if (!read_integer(machine->command, arguments, OPTION_STRAGGLER, 0, RANKS_MAX - 1,
-                      &machine->straggler.rank) ||
-        !read_real(machine->command, arguments, OPTION_DELAY, 0, 1e12, "microseconds", &delay_us))
-        return EXIT_USAGE;
-    machine->straggler.delay = delay_us * 1e-6;
-    machine->state.nstragglers = 1;
-    machine->state.straggler = &machine->straggler;
-    return EXIT_DONE;
+    const int result = strpbrk(arguments->value[OPTION_STRAGGLER], ",:") ? read_several(machine)
+                                                                         : read_one(machine);
+    machine->state.nstragglers = machine->late.nstragglers;
+    machine->state.straggler = machine->late.straggler;
+    return result;
 }
 
 #define NUMBER_OPTION(WITH, ID, ...) [STRAG_MODEL_##ID] = OPTION_##ID,
@@ -464,8 +485,8 @@ static int check_state(struct machine *machine)
 {
     const struct strag_state *state = &machine->state;
     int result = EXIT_DONE;
-    if (state->nstragglers)
-        result = check_rank(machine, OPTION_STRAGGLER, state->straggler[0].rank);
+    for (int i = 0; i < state->nstragglers && result == EXIT_DONE; i++)
+        result = check_rank(machine, OPTION_STRAGGLER, state->straggler[i].rank);
     for (int s = 0; s < state->nslow && result == EXIT_DONE; s++)
         result = check_rank(machine, OPTION_SLOW, state->slow[s].rank);
     machine->problem.state = state->nstragglers || state->nslow ? state : NULL;

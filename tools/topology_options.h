@@ -34,7 +34,7 @@ struct machine {
 
     struct strag_topology *topology; /* NULL: as problem.topology */
     struct strag_slow *slow;
-    struct strag_straggler straggler;
+    struct strag_state_record late; /* of it only the stragglers */
     struct strag_state state;
 
     struct strag_problem problem; /* of the ranks that were placed */

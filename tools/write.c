@@ -49,8 +49,8 @@ void write_machine(const struct machine *machine)
     else
         puts("different numbers of ranks on them");
     for (int l = 0; l < machine->state.nstragglers; l++)
-        printf("rank %d is %g us late\n", machine->state.straggler->rank,
-               machine->state.straggler->delay * 1e6);
+        printf("rank %d is %g us late\n", machine->state.straggler[l].rank,
+               machine->state.straggler[l].delay * 1e6);
     for (int s = 0; s < machine->state.nslow; s++)
         printf("the links of rank %d's host are %g times slower\n", machine->state.slow[s].rank,
                machine->state.slow[s].factor);
@@ -115,6 +115,10 @@ static void write_json_state(const struct machine *machine)
     if (machine->state.nstragglers)
         printf(",\"straggler\":%d,\"delay_us\":%.9g", machine->state.straggler->rank,
                machine->state.straggler->delay * 1e6);
+    for (int l = 1; l < machine->state.nstragglers; l++)
+        printf("%s{\"rank\":%d,\"delay_us\":%.9g}%s", l == 1 ? ",\"earlier\":[" : ",",
+               machine->state.straggler[l].rank, machine->state.straggler[l].delay * 1e6,
+               l + 1 == machine->state.nstragglers ? "]" : "");
     if (machine->state.nslow)
         printf(",\"slow\":[");
     for (int s = 0; s < machine->state.nslow; s++)

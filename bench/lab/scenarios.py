@@ -229,7 +229,16 @@ def late_elsewhere_scenario():
     return Scenario("late-elsewhere", "One straggler on other networks, which strag has to detect: 4 MiB",
                     points, late="5", delays="0,800000", x="point", x_title="scenario",
                     settings=("default",), who=contenders.observed, iterations=16, least=16, settle=10,
-                    parameters={"coll_strag_window": str(WINDOW), "coll_strag_verbose": "1"},
+                    parameters={"coll_strag_verbose": "1"},
+                    bars=(Bar("strag-auto", 4 * MIB, "stock", 1.03),))
+
+
+def late_two_scenario():
+    """Two stragglers that arrive together, neither of which is configured."""
+    return Scenario("late-two", "Eight hosts, two stragglers, which strag has to detect: 4 MiB",
+                    [Point("late", "star:8")], late="2,5", delays="0,300000,800000", x="delay",
+                    x_title="delay in milliseconds", settings=("default",), who=contenders.observed,
+                    iterations=16, least=16, settle=10, parameters={"coll_strag_verbose": "1"},
                     bars=(Bar("strag-auto", 4 * MIB, "stock", 1.03),))
 
 
@@ -390,6 +399,7 @@ SCENARIOS = [
     late_ranks_scenario(),
     late_auto_scenario(),
     late_elsewhere_scenario(),
+    late_two_scenario(),
     *slow_scenarios(),
     degrade_scenario(3),
     uneven_scenario((2, 3)),

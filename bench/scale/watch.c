@@ -91,7 +91,6 @@ static void judge_window(struct job *job)
         merge_children(job, job->calls + c, &samples[c]);
     const struct strag_judgement judgement =
         strag_judge_window(job->judge, samples, job->window.filled, NULL);
-    (void)strag_judge_summary(job->judge);
     const double took = cpu_seconds() - start;
     job->seconds += took;
     job->longest = took > job->longest ? took : job->longest;

@@ -47,9 +47,9 @@ static char *put(char *to, const void *from, size_t bytes)
 static char *put_state(char *to, const struct strag_state_record *state)
 {
     to = put(to, &state->nstragglers, sizeof state->nstragglers);
-    if (state->nstragglers) {
-        to = put(to, &state->straggler.rank, sizeof state->straggler.rank);
-        to = put(to, &state->straggler.delay, sizeof state->straggler.delay);
+    for (int i = 0; i < state->nstragglers; i++) {
+        to = put(to, &state->straggler[i].rank, sizeof state->straggler[i].rank);
+        to = put(to, &state->straggler[i].delay, sizeof state->straggler[i].delay);
     }
     to = put(to, &state->nslow, sizeof state->nslow);
     for (int i = 0; i < state->nslow; i++) {

@@ -108,9 +108,8 @@ void coll_strag_report(const struct strag_account *account)
 /* ---- Performance variables ---- */
 
 struct values {
-    int late_rank, late_most, slow_rank;
-    double late_delay, late_share, late_median, late_saved, late_waited, last_saved, slow_factor,
-        model_error;
+    int late_rank, slow_rank;
+    double late_delay, late_saved, last_saved, slow_factor, model_error;
     unsigned long long late_switches, last_calls, last_ahead, slow_probes;
 };
 
@@ -124,12 +123,8 @@ static const struct variable {
 } variables[] = {
     {FIELD(LATE_RANK, late_rank), MCA_BASE_VAR_TYPE_INT},
     {FIELD(LATE_DELAY, late_delay), MCA_BASE_VAR_TYPE_DOUBLE},
-    {FIELD(LATE_MOST, late_most), MCA_BASE_VAR_TYPE_INT},
-    {FIELD(LATE_SHARE, late_share), MCA_BASE_VAR_TYPE_DOUBLE},
-    {FIELD(LATE_MEDIAN, late_median), MCA_BASE_VAR_TYPE_DOUBLE},
     {FIELD(LATE_SWITCHES, late_switches), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
     {FIELD(LATE_SAVED, late_saved), MCA_BASE_VAR_TYPE_DOUBLE},
-    {FIELD(LATE_WAITED, late_waited), MCA_BASE_VAR_TYPE_DOUBLE},
     {FIELD(LAST_CALLS, last_calls), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
     {FIELD(LAST_AHEAD, last_ahead), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
     {FIELD(LAST_SAVED, last_saved), MCA_BASE_VAR_TYPE_DOUBLE},
@@ -146,14 +141,10 @@ static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *
     (void)coll_strag_watch_summary(comm, &summary);
     const bool slow = summary.slowest.hosts > 0;
     const struct values values = {
-        .late_rank = summary.straggler,
-        .late_delay = summary.delay,
-        .late_most = summary.observed.rank,
-        .late_share = summary.observed.share,
-        .late_median = summary.observed.median,
-        .late_switches = (unsigned long long)summary.observed.switches,
-        .late_saved = summary.observed.saved,
-        .late_waited = summary.observed.waited,
+        .late_rank = summary.late.count ? summary.late.rank[0].rank : -1,
+        .late_delay = summary.late.rank[0].delay,
+        .late_switches = (unsigned long long)summary.switches,
+        .late_saved = summary.saved,
         .last_calls = (unsigned long long)summary.dynamic.calls,
         .last_ahead = (unsigned long long)summary.dynamic.ahead,
         .last_saved = summary.dynamic.saved,

@@ -48,7 +48,6 @@ void coll_strag_links_free(struct coll_strag_links *links)
     if (NULL == links)
         return;
     free(links->slowdown);
-    strag_meter_free(links->meter);
     strag_compact_free(&links->host_of);
     strag_compact_free(&links->narrower);
     free(links);
@@ -71,9 +70,7 @@ static bool make(struct coll_strag_links *links, const struct strag_probe_hosts 
 {
     links->hosts = hosts->count;
     links->host = hosts->host_of[links->me];
-    links->meter = strag_meter_create(hosts->count);
-    if (NULL == links->meter ||
-        !strag_compact_make(hosts->host_of, hosts->ranks, &links->host_of) ||
+    if (!strag_compact_make(hosts->host_of, hosts->ranks, &links->host_of) ||
         !strag_compact_make(hosts->narrower, hosts->count, &links->narrower))
         return false;
     find_partners(links, hosts);
@@ -151,7 +148,7 @@ uint16_t coll_strag_links_meter(struct coll_strag_links *links,
 {
     static const double least = 0.02; /* of the calls' time: shorter waits say little */
     const struct expected expected = {links, state};
-    return strag_link_rate(strag_meter_take(links->meter, least * seconds, slower, &expected));
+    return strag_link_rate(strag_meter_take(&links->meter, least * seconds, slower, &expected));
 }
 
 /* ---- A probe ---- */

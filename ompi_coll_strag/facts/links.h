@@ -18,7 +18,7 @@
 struct coll_strag_links {
     struct strag_compact host_of;  /* [rank] */
     struct strag_compact narrower; /* [host]: as in struct strag_probe_hosts */
-    struct strag_meter *meter;
+    struct strag_meter meter;
     int hosts, me, host; /* this rank, and its host */
     bool leads;          /* it takes part in probes */
     uint16_t before;     /* its host's rate in the last probe */

@@ -5,8 +5,8 @@
 #include "user/log.h"
 
 #include "base/file.h"
-#include "detect/link_speed.h"
 #include "machine/hwloc_core.h"
+#include "machine/link_speed.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,8 +9,9 @@
 #include "user/info_keys.h"
 
 #include "base/text.h"
-#include "detect/link_speed.h"
-#include "detect/observe.h"
+#include "detect/thresholds.h"
+#include "detect/window.h"
+#include "machine/link_speed.h"
 #include "machine/state_text.h"
 
 #include <string.h>
@@ -99,7 +100,7 @@ void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_lo
     check_hosts(comm, ranks, slow, slow == buffer);
     if (is_auto(slow) && topology &&
         coll_strag_settings.reproducible == STRAG_REPRODUCIBLE_NO) /* a link may have lost speed */
-        strag_link_speed_compare(topology, ranks, state);
+        strag_link_speed_compare(topology, ranks, STRAG_SLOW, state);
 }
 
 /* ---- Watched ---- */

@@ -292,9 +292,9 @@ int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t
     }
     coll_strag_watch_start(watch, NULL != policy);
     module->watch = watch;
-    const struct coll_strag_links *links = coll_strag_watch_links(watch);
+    struct coll_strag_links *links = coll_strag_watch_links(watch);
     if (links) {
-        module->pml.meter = links->meter;
+        module->pml.meter = &links->meter;
         module->pml.host_of = &links->host_of;
     }
     return code;

@@ -5,7 +5,7 @@
 
 #include "choice/explain.h"
 
-#include "detect/roster.h"
+#include "run/roster.h"
 
 enum {
     COLL_STRAG_OWN_OPERATOR = 0xffff, /* the program's */

@@ -6,7 +6,7 @@
  *
  *     each call       says what it is: to this process, and in memory that the host's ranks share
  *     a tick          (Open MPI's progress, twice a second) has the call moved since the last one?
- *     stands still    what have the host's ranks said? The ranks' rosters (detect/roster.h) are
+ *     stands still    what have the host's ranks said? The ranks' rosters (run/roster.h) are
  *                     exchanged between hosts, by small messages (stuck/news.h)
  *     another vector  the call fails on all ranks that wait in it, and one says why
  *     a failed rank   the call fails on all ranks that wait in it
@@ -22,7 +22,7 @@
 #include "news.h"
 #include "wire/transport.h"
 
-#include "detect/roster.h"
+#include "run/roster.h"
 #include "shm/entered.h"
 
 /* stuck.c's own: what is examined, and what was found. */

@@ -156,7 +156,7 @@ void coll_strag_watch_start(struct coll_strag_watch *watch, bool policy)
     pthread_mutex_unlock(&watches.lock);
 }
 
-const struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch)
+struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch)
 {
     return watch->links;
 }

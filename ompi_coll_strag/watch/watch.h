@@ -27,7 +27,7 @@ void coll_strag_watch_free(struct coll_strag_watch *watch);
 
 /** The links, whose meter records when messages begin and end. @return NULL: they are not watched
  */
-const struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch);
+struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch);
 
 /** The selection behind the table in force; the watch's. `watch` may be NULL.
  * @return NULL on other ranks than rank 0, or if it is not kept */

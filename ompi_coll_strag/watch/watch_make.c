@@ -23,22 +23,12 @@ static void make_table(void *context, const struct strag_state_record *state,
     made->table = decision.table;
 }
 
-/* Sizes that the user leaves to the previous component. */
-static size_t least_of_ours(void)
-{
-    const struct coll_strag_settings *settings = &coll_strag_settings;
-    return settings->minimum_set ? settings->minimum : 0;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Vectors that may be watched, and are not left to the previous component by the user. */
 static size_t least_of_all(const struct coll_strag_decision *decision)
 {
-    return larger(decision->watch_from, least_of_ours());
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    const size_t ours = settings->minimum_set ? settings->minimum : 0;
+    return decision->watch_from > ours ? decision->watch_from : ours;
 }
 
 /* What the machine is like. A rule of the user's is not tried against others.

@@ -106,7 +106,7 @@ int strag_allreduce_set_straggler(struct strag_allreduce *allreduce, int rank, d
     if (!(delay >= 0 && delay < INFINITY))
         return strag_fail(err, STRAG_ERR_ARGUMENT, "delay = %g s; must be at least 0", delay);
     allreduce->record.nstragglers = rank >= 0;
-    allreduce->record.straggler = (struct strag_straggler){rank, delay};
+    allreduce->record.straggler[0] = (struct strag_straggler){rank, delay};
     return STRAG_OK;
 }
 

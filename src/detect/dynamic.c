@@ -11,11 +11,12 @@
  */
 #include "detect/dynamic.h"
 
-#include "detect/often.h"
 #include "detect/thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+enum { ROLES_FROM = 16 }; /* ranks that may have a role: the first ones */
 
 /* What some values add up to. */
 struct sample {
@@ -29,7 +30,7 @@ struct strag_dynamic {
     struct strag_dynamic_policy policy;
     size_t least; /* bytes: shorter vectors always wait for all */
 
-    struct strag_often often; /* who was last */
+    uint32_t last[ROLES_FROM]; /* how often the first ranks were last */
 
     /* Of calls whose arrivals were measured, seconds: waiting for all, and by how much less the
      * policy takes. None: nothing is examined. */
@@ -136,27 +137,15 @@ bool strag_dynamic_suspects(const struct strag_dynamic *dynamic,
 
 /* ---- The policy ---- */
 
-static void count_last(struct strag_dynamic *dynamic, const struct strag_dynamic_call *calls,
-                       int count)
-{
-    for (int c = 0; c < count; c++) {
-        if (calls[c].last >= 0)
-            strag_often_add(&dynamic->often, calls[c].last);
-    }
-}
-
-/* The first of those that were last least often: three of the first ranks have no counter. */
+/* Those that were last least often, the first of equals. */
 static void give_roles(struct strag_dynamic *dynamic)
 {
     int32_t role[3] = {-1, -1, -1};
     for (int r = 0; r < 3; r++) {
-        uint64_t least = UINT64_MAX;
-        for (int rank = 0; rank < dynamic->n && rank < STRAG_OFTEN_COUNTERS + 3; rank++) {
-            const uint64_t times = strag_often_times(&dynamic->often, rank);
-            if (times < least && rank != role[0] && rank != role[1]) {
-                least = times;
+        for (int rank = 0; rank < dynamic->n && rank < ROLES_FROM; rank++) {
+            if (rank != role[0] && rank != role[1] &&
+                (role[r] < 0 || dynamic->last[rank] < dynamic->last[role[r]]))
                 role[r] = rank;
-            }
         }
     }
     dynamic->policy.coordinator = role[0];
@@ -264,8 +253,9 @@ bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dyna
         if (calls[c].ahead && calls[c].together < INFINITY &&
             (!longest || calls[c].bytes > longest->bytes))
             longest = &calls[c];
+        if (calls[c].last >= 0 && calls[c].last < ROLES_FROM)
+            dynamic->last[calls[c].last]++;
     }
-    count_last(dynamic, calls, count);
     give_roles(dynamic);
     dynamic->pause -= dynamic->pause > 0;
     if (!longest)

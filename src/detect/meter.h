@@ -17,23 +17,28 @@
  * Other senders to that host, or a receiver that is not there yet, make rates too small, never too
  * large. So they only raise a suspicion (slowdown.h).
  *
- * No MPI and no clock: the caller gives the time.
+ * No MPI and no clock: the caller gives the time. Hosts are numbered from 0.
  */
 #ifndef STRAG_METER_H
 #define STRAG_METER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-struct strag_meter;
+/* Hosts that are measured in a window, the first to which something waits: most plans have few
+ * partners. */
+enum { STRAG_METER_LANES = 16 };
 
-/**
- * @param hosts  hosts are numbered from 0
- * @return NULL when out of memory
- */
-struct strag_meter *strag_meter_create(int hosts);
-
-/** NULL is allowed. */
-void strag_meter_free(struct strag_meter *meter);
+/* All 0: nothing was sent. */
+struct strag_meter {
+    int busy, others; /* lanes with sends in flight, and sends in flight to hosts without one */
+    bool counting;    /* since `mark`, sends were waiting for a single host */
+    double mark;      /* the last end, seconds */
+    struct strag_meter_lane {
+        int host, in_flight;   /* sends */
+        double bytes, seconds; /* counted; both 0 and nothing in flight: the lane is free */
+    } lanes[STRAG_METER_LANES];
+};
 
 /** A send to a rank on another host was posted. */
 void strag_meter_begin(struct strag_meter *meter, int host);

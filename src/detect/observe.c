@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each call gives a point to the rank that was last in it, if it is late by enough. The verdict is
- * based on the points of the latest calls.
+ * Each call gives a point to the last one, two and three ranks together, if they are late by
+ * enough. The verdict is based on the points of the latest calls.
  */
 #include "detect/observe.h"
 
 #include "base/text.h"
-#include "detect/often.h"
 #include "detect/thresholds.h"
 
 #include <math.h>
@@ -17,33 +16,32 @@ enum {
     NONE = -1,
     RECENT = 4 * STRAG_WINDOW_CALLS, /* calls that name a straggler, */
     LATEST = RECENT / 2,             /* ... and those that show that it is late no more */
-    REMEMBERED = 512,                /* calls whose last rank and delay are kept for the report */
     FORGET = 64,                     /* windows after which a refuted suspicion may come up again */
 };
 
 struct strag_observer {
+    int most;                         /* stragglers together: fewer than half of the ranks */
+    int needed;                       /* calls that name one */
     struct strag_last recent[RECENT]; /* the latest calls, the last window's at the end */
     int known, now;                   /* how many these are; and of the last window */
     struct strag_verdict verdict;
 
-    int suspect;        /* by durations, being examined closely; or NONE */
-    double suspected;   /* its apparent delay, relative to the call's time */
-    int refuted;        /* the rank of the last suspicion that was refuted; or NONE */
-    double refuted_was; /* its apparent delay then */
-    int refuted_for;    /* windows ago */
-
-    uint64_t calls;                        /* examined closely */
-    struct strag_often often;              /* who was last in these */
-    struct strag_last history[REMEMBERED]; /* call c of these is at c % REMEMBERED */
-    int switches;
-    double saved, waited; /* seconds */
+    /* Without delays: */
+    struct strag_late suspect; /* by durations, being examined closely */
+    double suspected;          /* their apparent delay, relative to the call's time */
+    struct strag_late refuted; /* the last suspicion that was refuted */
+    double refuted_was;        /* its apparent delay then */
+    int refuted_for;           /* windows ago */
 };
 
-struct strag_observer *strag_observer_create(void)
+struct strag_observer *strag_observer_create(int n)
 {
     struct strag_observer *observer = calloc(1, sizeof *observer);
-    if (observer)
-        observer->verdict.rank = observer->suspect = observer->refuted = NONE;
+    if (!observer)
+        return NULL;
+    const int few = (n - 1) / 2, chance = (int)ceil(-log(STRAG_BY_CHANCE) / log(fmax(n, 2)));
+    observer->most = few < 1 ? 1 : few < STRAG_STRAGGLERS_MAX ? few : STRAG_STRAGGLERS_MAX;
+    observer->needed = 1 + (chance > STRAG_ALL_OF ? chance : STRAG_ALL_OF);
     return observer;
 }
 
@@ -54,15 +52,61 @@ void strag_observer_free(struct strag_observer *observer)
 
 /* ---- Who was last ---- */
 
+/* By how much the last `count` ranks came later than any other. @return 0: not by enough */
+static double gap(const struct strag_last *call, int count)
+{
+    const double before = (double)call->order[count].seconds;
+    const double by = before - (double)call->order[count - 1].seconds;
+    return call->seconds > 0 && by > STRAG_LATE * (double)call->seconds && by < INFINITY ? before
+                                                                                         : 0;
+}
+
+int strag_last_rank(const struct strag_last *call)
+{
+    return gap(call, 1) > 0 ? call->order[0].rank : NONE;
+}
+
+static bool is_among(const struct strag_late *late, int rank)
+{
+    int i = 0;
+    while (i < late->count && late->rank[i].rank != rank)
+        i++;
+    return i < late->count;
+}
+
+bool strag_late_is_same(const struct strag_late *a, const struct strag_late *b)
+{
+    bool same = a->count == b->count;
+    for (int i = 0; same && i < a->count; i++)
+        same = is_among(b, a->rank[i].rank);
+    return same;
+}
+
+double strag_last_delay(const struct strag_last *call, const struct strag_late *late)
+{
+    bool last = late->count > 0;
+    for (int i = 0; last && i < late->count; i++)
+        last = is_among(late, call->order[i].rank);
+    return last ? gap(call, late->count) : 0;
+}
+
+/* The last ranks of a call. */
+static struct strag_late last_of(const struct strag_last *call, int count)
+{
+    struct strag_late late = {.count = count};
+    for (int i = 0; i < count; i++)
+        late.rank[i].rank = call->order[i].rank;
+    return late;
+}
+
 static struct strag_last find_last(const struct strag_call_sample *sample)
 {
-    struct strag_last last = {.rank = NONE, .close = sample->wait.least >= 0};
-    const struct strag_shortest *of = last.close ? &sample->wait : &sample->stay;
-    if (sample->stay.least > 0 && sample->stay.least < INFINITY)
-        last.seconds = sample->stay.least;
-    last.delay = (float)strag_call_sample_delay(sample);
-    if (last.seconds > 0 && (double)last.delay > STRAG_LATE * (double)last.seconds)
-        last.rank = of->rank;
+    const struct strag_time *order = strag_call_sample_order(sample);
+    struct strag_last last = {.close = order == sample->wait};
+    if (sample->stay[0].seconds > 0 && sample->stay[0].seconds < INFINITY)
+        last.seconds = sample->stay[0].seconds;
+    for (int i = 0; i < STRAG_SHORTEST; i++)
+        last.order[i] = (struct strag_time){order[i].rank, order[i].seconds - order[0].seconds};
     return last;
 }
 
@@ -74,186 +118,200 @@ static void take_over(struct strag_observer *observer, const struct strag_call_s
             (size_t)kept * sizeof *observer->recent);
     observer->known = kept + count;
     observer->now = count;
-    for (int call = 0; call < count; call++) {
-        const struct strag_last last = find_last(&calls[call]);
-        observer->recent[kept + call] = last;
-        if (!last.close)
+    for (int c = 0; c < count; c++)
+        observer->recent[kept + c] = find_last(&calls[c]);
+}
+
+/* ---- Points ---- */
+
+struct count {
+    int calls;
+    struct strag_late most; /* the ranks that were last most often, ... */
+    int points;             /* ... and how often */
+};
+
+/* @param close  of calls that were examined closely, else of the others */
+static int points_of(const struct strag_last *calls, int ncalls, bool close,
+                     const struct strag_late *late)
+{
+    int points = 0;
+    for (int i = 0; i < ncalls; i++)
+        points += calls[i].close == close && strag_last_delay(&calls[i], late) > 0;
+    return points;
+}
+
+/* @param together  ranks that are last together */
+static struct count count_points(const struct strag_last *calls, int ncalls, bool close,
+                                 int together)
+{
+    struct count count = {.calls = 0};
+    for (int i = 0; i < ncalls; i++) {
+        if (calls[i].close != close)
             continue;
-        observer->history[observer->calls++ % REMEMBERED] = last;
-        if (last.rank == NONE)
+        count.calls++;
+        const struct strag_late late = last_of(&calls[i], together);
+        if (!(gap(&calls[i], together) > 0) || strag_late_is_same(&late, &count.most))
             continue;
-        observer->waited += (double)last.delay;
-        strag_often_add(&observer->often, last.rank);
+        const int points = points_of(calls, ncalls, close, &late);
+        if (points <= count.points)
+            continue;
+        count.points = points;
+        count.most = late;
     }
+    return count;
+}
+
+/* By how much a rank of these came later than all others, in the median of the calls in which they
+ * were last. @param rank  NONE: the last one @param relative  to the call's time
+ * @return seconds, or a part; 0: there is no such call */
+static double median_delay(const struct strag_last *calls, int ncalls,
+                           const struct strag_late *late, int rank, bool relative)
+{
+    float sorted[RECENT] = {0};
+    int count = 0;
+    for (int c = 0; c < ncalls; c++) {
+        double delay = strag_last_delay(&calls[c], late);
+        if (!(delay > 0) || calls[c].close == relative)
+            continue;
+        for (int i = 0; i < late->count; i++)
+            delay -= calls[c].order[i].rank == rank ? (double)calls[c].order[i].seconds : 0;
+        sorted[count++] = (float)delay / (relative ? calls[c].seconds : 1);
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, strag_compare_float);
+    return count > 0 ? (double)sorted[count / 2] : 0;
 }
 
 /* ---- The verdict ---- */
 
-struct count {
-    int calls;
-    int most;   /* the rank that was last most often, the lowest of equals; or NONE */
-    int points; /* how often */
-};
-
-/* Of calls that were examined closely. */
-static int points_of(const struct strag_last *calls, int ncalls, int rank)
+/* The suspicion counts as a call, and every miss takes back three calls. */
+static bool is_enough(const struct strag_observer *observer, const struct count *count)
 {
-    int points = 0;
-    for (int i = 0; i < ncalls; i++)
-        points += calls[i].close && calls[i].rank == rank;
-    return points;
+    bool suspected = count->most.count > 0;
+    for (int i = 0; i < count->most.count; i++)
+        suspected = suspected && is_among(&observer->suspect, count->most.rank[i].rank);
+    const int misses = count->calls - count->points;
+    return count->points > 0 &&
+           count->calls + suspected - STRAG_THEN_MISSES * misses >= observer->needed;
 }
 
-/* @param close  of those that were examined closely, else of the others */
-static struct count count_points(const struct strag_last *calls, int ncalls, bool close)
-{
-    struct count count = {.most = NONE};
-    for (int i = 0; i < ncalls; i++) {
-        int points = 0;
-        if (calls[i].close != close)
-            continue;
-        count.calls++;
-        const int rank = calls[i].rank;
-        for (int c = 0; c < ncalls && rank != NONE; c++)
-            points += calls[c].close == close && calls[c].rank == rank;
-        if (points > count.points || (points > 0 && points == count.points && rank < count.most)) {
-            count.points = points;
-            count.most = rank;
-        }
-    }
-    return count;
-}
-
-/* A rank's delays in a list of calls, ascending. @return how many */
-static int sort_delays(const struct strag_last *calls, int ncalls, int rank, float *sorted)
-{
-    int count = 0;
-    for (int i = 0; i < ncalls; i++) {
-        if (calls[i].rank == rank && calls[i].close)
-            sorted[count++] = calls[i].delay;
-    }
-    qsort(sorted, (size_t)count, sizeof *sorted, strag_compare_float);
-    return count;
-}
-
-/* A rank's median delay in the last window, relative to the call's time. */
-static double relative_delay(const struct strag_observer *observer, int rank)
-{
-    float sorted[STRAG_WINDOW_CALLS] = {0};
-    int count = 0;
-    for (int i = 0; i < observer->now; i++) {
-        const struct strag_last *call = &observer->recent[observer->known - observer->now + i];
-        if (call->rank == rank)
-            sorted[count++] = call->delay / call->seconds;
-    }
-    qsort(sorted, (size_t)count, sizeof *sorted, strag_compare_float);
-    return count ? (double)sorted[count / 2] : 0;
-}
-
-/* Do the delays differ by a half? */
-static bool is_other_delay(double a, double b)
-{
-    return a > 1.5 * b || b > 1.5 * a;
-}
-
-/* The straggler, from the calls examined closely. */
-static int find_straggler(const struct strag_observer *observer)
+/* The stragglers, from the calls examined closely: as many together as there are. */
+static struct strag_late find_late(const struct strag_observer *observer)
 {
     const struct strag_last *recent = observer->recent;
     const int known = observer->known, latest = known < LATEST ? known : LATEST;
-    const struct count close = count_points(recent, known, true);
-    const struct count late = count_points(recent + known - latest, latest, true);
-    int now = observer->verdict.rank;
-    if (now != NONE &&
-        points_of(recent + known - latest, latest, now) < STRAG_STILL_LATE * late.calls)
-        now = NONE;
-    if (close.calls >= STRAG_ALL_OF &&
-        STRAG_THEN_MISSES * (close.calls - close.points) <= close.calls - STRAG_ALL_OF)
-        now = close.most;
-    return now;
+    const struct strag_late *before = &observer->verdict.late;
+    for (int together = observer->most; together > 0; together--) {
+        const struct count count = count_points(recent, known, true, together);
+        if (is_enough(observer, &count))
+            return count.most;
+    }
+    recent += known - latest;
+    const bool still =
+        2 * points_of(recent, latest, true, before) >= count_points(recent, latest, true, 1).calls;
+    return still ? *before : (struct strag_late){.count = 0};
 }
 
-static void refute(struct strag_observer *observer)
+/* Their delays, and in the order of their arrival. */
+static void set_delays(const struct strag_observer *observer, struct strag_late *late)
 {
-    observer->refuted = observer->suspect;
-    observer->refuted_was = observer->suspected;
-    observer->refuted_for = 0;
-    observer->suspect = NONE;
+    const struct strag_late found = *late;
+    struct strag_state_record sorted = {.nstragglers = 0};
+    for (int i = 0; i < found.count; i++) {
+        const int rank = found.rank[i].rank;
+        const double delay = median_delay(observer->recent, observer->known, &found, rank, false);
+        strag_state_add_straggler(&sorted, (struct strag_straggler){rank, delay});
+    }
+    memcpy(late->rank, sorted.straggler, sizeof late->rank);
 }
 
-/* Is a closer look needed without a straggler? */
-static bool suspects(struct strag_observer *observer)
+/* Other ranks, or a delay that differs by a half? */
+static bool is_news(const struct strag_late *before, const struct strag_late *now)
+{
+    bool same = strag_late_is_same(before, now);
+    for (int i = 0; same && i < now->count; i++) {
+        const double a = before->rank[i].delay, b = now->rank[i].delay;
+        same = a <= 1.5 * b && b <= 1.5 * a;
+    }
+    return !same;
+}
+
+/* One that the closer look has refuted, with much the same delay? */
+static bool is_refuted(const struct strag_observer *observer, const struct strag_late *late,
+                       double delay)
+{
+    bool any = false;
+    for (int i = 0; i < late->count; i++)
+        any = any || is_among(&observer->refuted, late->rank[i].rank);
+    return any && delay <= STRAG_MUCH_MORE * observer->refuted_was;
+}
+
+/* From durations. One of the first two calls may have made connections: then nobody is suspected,
+ * but examined. @return calls to examine closely: as many as will name them */
+static int suspect(struct strag_observer *observer, const struct strag_last *window)
+{
+    int look = 0;
+    for (int together = observer->most; together > 0; together--) {
+        const struct count count = count_points(window, observer->now, false, together);
+        const double delay = median_delay(window, observer->now, &count.most, NONE, true);
+        const int misses = count.calls - count.points;
+        if (count.points == 0 || is_refuted(observer, &count.most, delay))
+            continue;
+        if (4 * misses <= count.calls) {
+            observer->suspect = count.most;
+            observer->suspected = delay;
+            return observer->needed - 1;
+        }
+        look = misses == 1 ? observer->needed : look;
+    }
+    return look;
+}
+
+/* Is a closer look needed without a straggler? @return at how many calls */
+static int suspects(struct strag_observer *observer)
 {
     const struct strag_last *window = observer->recent + observer->known - observer->now;
-    const struct count close = count_points(window, observer->now, true);
-    const struct count all = count_points(window, observer->now, false);
+    const int close = count_points(window, observer->now, true, 1).calls;
+    int points = 0;
     if (++observer->refuted_for > FORGET)
-        observer->refuted = NONE;
-    if (close.calls > 0) {
-        if (observer->suspect != NONE && close.points < STRAG_STILL_LATE * close.calls)
-            refute(observer);
-        return 2 * close.points > close.calls;
+        observer->refuted.count = 0;
+    if (close == 0)
+        return suspect(observer, window);
+    for (int together = 1; together <= observer->most; together++) {
+        const struct count count = count_points(window, observer->now, true, together);
+        points = count.points > points ? count.points : points;
     }
-    if (all.most == NONE || 4 * all.points < 3 * all.calls)
-        return false;
-    const double delay = relative_delay(observer, all.most);
-    if (all.most == observer->refuted && delay <= STRAG_MUCH_MORE * observer->refuted_was)
-        return false;
-    observer->suspect = all.most;
-    observer->suspected = delay;
-    return true;
+    if (2 * points > close)
+        return STRAG_WINDOW_CALLS;
+    if (observer->suspect.count > 0 && 4 * points < close) {
+        observer->refuted = observer->suspect;
+        observer->refuted_was = observer->suspected;
+        observer->refuted_for = 0;
+        observer->suspect.count = 0;
+    }
+    return 0;
 }
 
 struct strag_verdict strag_observer_decide(struct strag_observer *observer,
                                            const struct strag_call_sample *calls, int count)
 {
-    const int before = observer->verdict.rank;
+    struct strag_verdict *verdict = &observer->verdict;
     take_over(observer, calls, count);
-    const int now = find_straggler(observer);
-    double delay = 0;
-    if (now != NONE) {
-        float sorted[RECENT] = {0};
-        const int delays = sort_delays(observer->recent, observer->known, now, sorted);
-        delay = delays ? (double)sorted[delays / 2] : observer->verdict.delay;
-    }
-    observer->verdict.changed = now != before || is_other_delay(delay, observer->verdict.delay);
-    if (observer->verdict.changed)
-        observer->verdict.delay = delay;
-    observer->verdict.rank = now;
-    observer->switches += now != before;
-    const bool look = suspects(observer);
-    observer->verdict.look = look || now != NONE;
-    return observer->verdict;
+    struct strag_late late = find_late(observer);
+    set_delays(observer, &late);
+    if (is_news(&verdict->late, &late))
+        verdict->late = late;
+    verdict->look = suspects(observer);
+    if (late.count > 0)
+        verdict->look = STRAG_WINDOW_CALLS;
+    return *verdict;
 }
 
-struct strag_last strag_observer_call(const struct strag_observer *observer, int call)
+int strag_observer_needed(const struct strag_observer *observer)
 {
-    return observer->recent[observer->known - observer->now + call];
+    return observer->needed;
 }
 
-/* ---- The report ---- */
-
-void strag_observer_saved(struct strag_observer *observer, double seconds)
+const struct strag_last *strag_observer_call(const struct strag_observer *observer, int call)
 {
-    observer->saved += seconds;
-}
-
-struct strag_observed strag_observer_report(const struct strag_observer *observer)
-{
-    const int known = observer->calls < REMEMBERED ? (int)observer->calls : REMEMBERED;
-    struct strag_observed report = {
-        .calls = observer->calls,
-        .rank = strag_often_most(&observer->often),
-        .switches = observer->switches,
-        .saved = observer->saved,
-        .waited = observer->waited,
-    };
-    float sorted[REMEMBERED] = {0};
-    if (report.rank == NONE)
-        return report;
-    report.share =
-        (double)strag_often_times(&observer->often, report.rank) / (double)observer->calls;
-    const int count = sort_delays(observer->history, known, report.rank, sorted);
-    report.median = count > 0 ? (double)sorted[(count - 1) / 2] : 0;
-    return report;
+    return &observer->recent[observer->known - observer->now + call];
 }

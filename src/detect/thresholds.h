@@ -37,11 +37,11 @@
 /* Part of a call's time. A rank that arrives later than this is late. */
 #define STRAG_LATE 0.1
 
-/* Calls of which a straggler is the last one in all, and later in all but one of as many more. */
-enum { STRAG_ALL_OF = 8, STRAG_THEN_MISSES = 4 };
-
-/* A straggler that is last in a smaller share of the latest calls is none any more. */
-#define STRAG_STILL_LATE 0.25
+/* In one job of as many the same ranks are the last ones by chance in all calls that name a
+ * straggler, however few ranks there are. At least so many calls are needed, since ranks are not
+ * equally likely to be last; and each call in which others are last takes back three. */
+#define STRAG_BY_CHANCE (1.0 / 4000)
+enum { STRAG_ALL_OF = 5, STRAG_THEN_MISSES = 4 };
 
 /* ---- Another late rank in each call (dynamic.h; test_dynamic) ---- */
 

@@ -8,52 +8,68 @@ enum { WAIT_LIMIT = 64 };
 
 /* ---- What ranks have measured ---- */
 
+static const struct strag_time no_time = {-1, INFINITY};
+
 struct strag_call_sample strag_call_sample_none(void)
 {
-    const struct strag_shortest none = {-1, INFINITY, INFINITY};
-    return (struct strag_call_sample){none, none, 0, 0};
+    struct strag_call_sample none = {.sum = 0};
+    for (int i = 0; i < STRAG_SHORTEST; i++)
+        none.stay[i] = none.wait[i] = no_time;
+    return none;
 }
 
-static bool is_before(const struct strag_shortest *a, const struct strag_shortest *b)
+/* A rank that has not measured its time stays first: that is below 0. */
+static void insert(struct strag_time *shortest, struct strag_time time)
 {
-    return a->least < b->least || (a->least <= b->least && (uint32_t)a->rank < (uint32_t)b->rank);
-}
-
-/* One that was not measured stays so: its `least` is below 0, and so below all others. */
-static struct strag_shortest shortest(struct strag_shortest a, struct strag_shortest b)
-{
-    struct strag_shortest first = is_before(&a, &b) ? a : b;
-    const struct strag_shortest *other = is_before(&a, &b) ? &b : &a;
-    first.second = fminf(first.second, other->least);
-    return first;
+    for (int i = 0; i < STRAG_SHORTEST; i++) {
+        const struct strag_time moved = shortest[i];
+        if (time.seconds > moved.seconds ||
+            (time.seconds >= moved.seconds && (uint32_t)time.rank >= (uint32_t)moved.rank))
+            continue;
+        shortest[i] = time;
+        time = moved;
+    }
 }
 
 void strag_call_sample_merge(struct strag_call_sample *sample,
                              const struct strag_call_sample *other)
 {
-    sample->stay = shortest(sample->stay, other->stay);
-    sample->wait = shortest(sample->wait, other->wait);
+    for (int i = 0; i < STRAG_SHORTEST; i++) {
+        insert(sample->stay, other->stay[i]);
+        insert(sample->wait, other->wait[i]);
+    }
     sample->longest = fmaxf(sample->longest, other->longest);
     sample->sum += other->sum;
 }
 
 void strag_call_sample_add(struct strag_call_sample *sample, int rank, double stay, double wait)
 {
-    const struct strag_call_sample own = {
-        {rank, (float)stay, INFINITY}, {rank, (float)wait, INFINITY}, (float)stay, (float)stay};
-    strag_call_sample_merge(sample, &own);
+    insert(sample->stay, (struct strag_time){rank, (float)stay});
+    insert(sample->wait, (struct strag_time){rank, (float)wait});
+    sample->longest = fmaxf(sample->longest, (float)stay);
+    sample->sum += (float)stay;
+}
+
+const struct strag_time *strag_call_sample_order(const struct strag_call_sample *sample)
+{
+    return sample->wait[0].seconds >= 0 ? sample->wait : sample->stay;
+}
+
+/* @return 0: there is no other rank */
+static double first_gap(const struct strag_time *order)
+{
+    const double gap = (double)order[1].seconds - (double)order[0].seconds;
+    return gap < INFINITY ? gap : 0;
 }
 
 double strag_call_sample_delay(const struct strag_call_sample *sample)
 {
-    const struct strag_shortest *of = sample->wait.least >= 0 ? &sample->wait : &sample->stay;
-    return of->second < INFINITY ? (double)of->second - (double)of->least : 0;
+    return first_gap(strag_call_sample_order(sample));
 }
 
 double strag_call_sample_seconds(const struct strag_call_sample *sample, int n)
 {
-    const double delay = (double)sample->stay.second - (double)sample->stay.least;
-    return fmin((double)sample->longest, 2 * (double)sample->sum / n) - delay;
+    return fmin((double)sample->longest, 2 * (double)sample->sum / n) - first_gap(sample->stay);
 }
 
 /* ---- Which calls ---- */

@@ -23,6 +23,7 @@
 #ifndef STRAG_WINDOW_H
 #define STRAG_WINDOW_H
 
+#include "machine/state.h"
 #include "plan/algorithm.h"
 
 #include <stdbool.h>
@@ -34,17 +35,21 @@ enum { STRAG_WINDOW_CALLS = 8 };
 
 /* ---- What ranks have measured ---- */
 
-/* The two shortest of some ranks' times. */
-struct strag_shortest {
-    int32_t rank;        /* whose the shortest is; of equals the lowest; -1: no rank's */
-    float least, second; /* seconds; INFINITY: none. Below 0: a rank has not measured it */
+/* A rank's time, seconds. */
+struct strag_time {
+    int32_t rank;  /* -1: no rank's */
+    float seconds; /* INFINITY: no rank's. Below 0: a rank has not measured it */
 };
 
-/* One call, as some ranks have timed it. Plain data. */
+/* Those of the last ranks that can be stragglers together, and of the one before them. */
+enum { STRAG_SHORTEST = STRAG_STRAGGLERS_MAX + 1 };
+
+/* One call, as some ranks have timed it. Plain data. Times are in ascending order, of equals the
+ * lowest rank's first. */
 struct strag_call_sample {
-    struct strag_shortest stay; /* from a rank's arrival to its end */
-    struct strag_shortest wait; /* from its arrival until all had arrived */
-    float longest, sum;         /* of all stays, seconds */
+    struct strag_time stay[STRAG_SHORTEST]; /* from a rank's arrival to its end */
+    struct strag_time wait[STRAG_SHORTEST]; /* from its arrival until all had arrived */
+    float longest, sum;                     /* of all stays, seconds */
 };
 
 /** A call that no rank has timed. */
@@ -58,8 +63,11 @@ void strag_call_sample_add(struct strag_call_sample *sample, int rank, double st
 void strag_call_sample_merge(struct strag_call_sample *sample,
                              const struct strag_call_sample *other);
 
-/** By how much the last rank came later than any other: by waits if all ranks measured them, else
- * by stays. @return seconds */
+/** The times that show who arrived last: waits if all ranks measured them, else stays.
+ * @return [STRAG_SHORTEST] */
+const struct strag_time *strag_call_sample_order(const struct strag_call_sample *sample);
+
+/** By how much the last rank came later than any other. @return seconds */
 double strag_call_sample_delay(const struct strag_call_sample *sample);
 
 /**

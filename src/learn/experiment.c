@@ -110,27 +110,11 @@ static bool is_same(const struct strag_variant *a, const struct strag_variant *b
     return a->algorithm == b->algorithm && a->blocks == b->blocks;
 }
 
-static double from_last_arrival(const struct strag_profile *profile, double bytes)
-{
-    return strag_profile_seconds(profile, bytes) - profile->delay;
-}
-
-/* What a choice is modelled to take; the previous component runs the best of Open MPI's own.
- * @return INFINITY: not known */
 static double modelled(const struct strag_experiment_inputs *inputs,
                        const struct strag_variant *choice)
 {
-    const struct strag_selection *selection = inputs->selection;
-    double least = INFINITY;
-    for (int c = 0; c < selection->candidates; c++) {
-        const struct strag_candidate *candidate = &selection->candidate[c];
-        const bool is = choice->algorithm ? candidate->algorithm == choice->algorithm &&
-                                                candidate->blocks == choice->blocks
-                                          : candidate->algorithm->stock;
-        if (candidate->profile && is)
-            least = fmin(least, from_last_arrival(candidate->profile, (double)inputs->bytes));
-    }
-    return least;
+    return strag_selection_seconds(inputs->selection, choice->algorithm, choice->blocks,
+                                   inputs->bytes, -1);
 }
 
 static bool was_tried(const struct strag_finding *class, const struct strag_variant *choice)

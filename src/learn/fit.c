@@ -179,13 +179,8 @@ static double seconds_of(const struct strag_profile *profile, const struct kind 
 static bool is_surprising(const struct strag_fit *fit, const struct strag_selection *selection)
 {
     for (const struct kind *kind = fit->kinds; kind < fit->kinds + fit->nkinds; kind++) {
-        double modelled = NAN;
-        for (int c = 0; selection && c < selection->candidates; c++) {
-            const struct strag_candidate *candidate = &selection->candidate[c];
-            if (candidate->algorithm == kind->algorithm && candidate->blocks == kind->blocks &&
-                candidate->profile)
-                modelled = seconds_of(candidate->profile, kind);
-        }
+        const double modelled = strag_selection_seconds(selection, kind->algorithm, kind->blocks,
+                                                        kind->bytes, (double)kind->delay);
         if (!(fabs(modelled / median_of(kind) - 1) <= STRAG_WORTH))
             return true;
     }

@@ -17,7 +17,7 @@ enum {
 
 struct call {
     struct strag_watched_call what;
-    int straggler; /* that it did not wait for; -1: it waited for all ranks */
+    bool ahead; /* it did not wait for all ranks */
 };
 
 struct strag_judge {
@@ -31,7 +31,7 @@ struct strag_judge {
     struct strag_state_record state;
     struct strag_judge_table usual, ahead; /* without and with a straggler */
     bool is_ahead;                         /* `ahead` is in force */
-    struct strag_verdict acted;            /* the verdict that was last acted upon */
+    struct strag_late acted;               /* the stragglers that were last acted upon */
 
     struct strag_dynamic *dynamic;
     double price;                /* of finding out who that is: modelled seconds */
@@ -49,24 +49,12 @@ struct strag_judge {
 
 /* ---- Modelled times ---- */
 
-/* Modelled seconds of a call with a straggler's delay. The previous component is assumed to run the
- * best plan of those that wait for all ranks. @return INFINITY: unknown */
+/* With a straggler's delay. @return INFINITY: unknown */
 static double modelled(const struct strag_selection *selection,
                        const struct strag_watched_call *call, double delay)
 {
-    double least = INFINITY;
-    for (int c = 0; selection && c < selection->candidates; c++) {
-        const struct strag_candidate *candidate = &selection->candidate[c];
-        bool wanted = call->algorithm ? candidate->algorithm == call->algorithm &&
-                                            candidate->blocks == call->blocks
-                                      : !candidate->algorithm->needs_straggler;
-        if (!candidate->profile || !wanted)
-            continue;
-        struct strag_profile profile = *candidate->profile;
-        profile.delay = delay;
-        least = fmin(least, strag_profile_seconds(&profile, (double)call->bytes));
-    }
-    return least;
+    return delay +
+           strag_selection_seconds(selection, call->algorithm, call->blocks, call->bytes, delay);
 }
 
 /* What the usual table runs. */
@@ -138,7 +126,7 @@ static void make_any(struct strag_judge *judge)
     struct strag_state_record state = judge->state;
     struct strag_selection *made = NULL;
     state.nstragglers = 1;
-    state.straggler = (struct strag_straggler){judge->options.n - 1, a_little};
+    state.straggler[0] = (struct strag_straggler){judge->options.n - 1, a_little};
     judge->options.make_any(judge->options.context, &state, model_of(judge), &made, &judge->price);
     strag_selection_free(judge->any);
     judge->any = made;
@@ -152,7 +140,7 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
     if (!judge)
         return NULL;
     judge->options = *options;
-    judge->observer = strag_observer_create();
+    judge->observer = strag_observer_create(options->n);
     judge->dynamic = strag_dynamic_create(options->n, options->dynamic);
     if (!judge->observer || !judge->dynamic) {
         strag_judge_free(judge);
@@ -163,7 +151,6 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
     judge->usual = *usual;
     judge->stale =
         options->fit && usual->selection && !is_same_table(&usual->table, &usual->selection->table);
-    judge->acted.rank = -1;
     judge->soon = SOON;
     judge->summary = strag_watch_summary_none();
     note_slowest(judge);
@@ -195,17 +182,16 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
 {
     struct strag_watch_summary *summary = &judge->summary;
     const bool outside = call->turn == STRAG_DYNAMIC_OUTSIDE;
-    const int straggler = !outside                      ? call->without
-                          : goes_ahead(call->algorithm) ? judge->acted.rank
-                                                        : -1;
+    const bool ahead =
+        outside ? judge->is_ahead && goes_ahead(call->algorithm) : call->without >= 0;
     summary->calls++;
     strag_budget_add_call(&judge->budget, seconds);
     judge->busy += seconds < 0 ? judge->budget.call : seconds;
-    if (straggler >= 0 && outside && summary->ahead_from == 0)
+    if (ahead && outside && summary->ahead_from == 0)
         summary->ahead_from = summary->calls;
     if (seconds < 0 || judge->filled == STRAG_WINDOW_CALLS)
         return;
-    judge->calls[judge->filled++] = (struct call){*call, straggler};
+    judge->calls[judge->filled++] = (struct call){*call, ahead};
     judge->own += seconds;
 }
 
@@ -226,11 +212,11 @@ static void find_scale(struct strag_judge *judge)
     int count = 0;
     for (int c = 0; c < judge->filled; c++) {
         const struct call *call = &judge->calls[c];
-        const double seconds = (double)strag_observer_call(judge->observer, c).seconds;
+        const double seconds = (double)strag_observer_call(judge->observer, c)->seconds;
         if (!before || !has_same_model(&call->what, &before->what))
             expected = modelled(judge->usual.selection, &call->what, 0);
         before = call;
-        if (call->straggler < 0 && seconds > 0 && expected > 0 && expected < INFINITY)
+        if (!call->ahead && seconds > 0 && expected > 0 && expected < INFINITY)
             ratios[count++] = seconds / expected;
     }
     if (count == 0)
@@ -248,15 +234,15 @@ static void find_saved(struct strag_judge *judge)
 {
     for (int c = 0; c < judge->filled; c++) {
         const struct call *call = &judge->calls[c];
-        const struct strag_last last = strag_observer_call(judge->observer, c);
-        if (call->straggler < 0 || call->what.turn != STRAG_DYNAMIC_OUTSIDE)
+        if (!call->ahead || call->what.turn != STRAG_DYNAMIC_OUTSIDE)
             continue;
         const struct strag_watched_call usual = usual_call(judge, call->what.bytes);
-        const double delay = last.rank == call->straggler ? (double)last.delay / judge->scale : 0;
+        const struct strag_last *last = strag_observer_call(judge->observer, c);
+        const double delay = strag_last_delay(last, &judge->acted) / judge->scale;
         const double saved = modelled(judge->usual.selection, &usual, 0) + delay -
                              modelled(judge->ahead.selection, &call->what, delay);
         if (isfinite(saved))
-            strag_observer_saved(judge->observer, judge->scale * saved);
+            judge->summary.saved += judge->scale * saved;
     }
 }
 
@@ -294,39 +280,50 @@ static bool make_ahead(struct strag_judge *judge, const struct strag_state_recor
     return good;
 }
 
-static void log_straggler(struct strag_judge *judge, const struct strag_verdict *verdict)
+static void log_stragglers(struct strag_judge *judge)
 {
-    if (verdict->rank < 0)
-        snprintf(judge->log, sizeof judge->log, "no rank is late");
-    else
-        snprintf(judge->log, sizeof judge->log, "rank %d is late by %s: %s", verdict->rank,
-                 strag_units_time(verdict->delay).text,
-                 helps_now(judge) ? "the others go ahead" : "it is waited for");
+    const struct strag_late *late = &judge->acted;
+    int used = snprintf(judge->log, sizeof judge->log, "%s", late->count ? "" : "no rank is late");
+    for (int i = 0; i < late->count; i++)
+        used += snprintf(judge->log + used, sizeof judge->log - (size_t)used,
+                         i ? ", rank %d by %s" : "rank %d is late by %s", late->rank[i].rank,
+                         strag_units_time(late->rank[i].delay).text);
+    if (late->count > 0)
+        snprintf(judge->log + used, sizeof judge->log - (size_t)used, ": %s",
+                 helps_now(judge)   ? "the others go ahead"
+                 : late->count == 1 ? "it is waited for"
+                                    : "they are waited for");
+}
+
+static bool is_acted_upon(const struct strag_judge *judge, const struct strag_late *late)
+{
+    bool same = strag_late_is_same(late, &judge->acted);
+    for (int i = 0; same && i < late->count; i++)
+        same = late->rank[i].delay == judge->acted.rank[i].delay;
+    return same;
 }
 
 /* Another table, if one is wanted. */
-static void act(struct strag_judge *judge, const struct strag_verdict *verdict,
+static void act(struct strag_judge *judge, const struct strag_late *late,
                 struct strag_judgement *judgement)
 {
     const bool before = judge->is_ahead;
     struct strag_state_record state = judge->state;
-    bool ahead = false;
     state.nstragglers = 0;
-    if (verdict->rank >= 0) {
-        if (!(judge->scale > 0) || strag_budget_left(&judge->budget) < 0)
-            return; /* try again after the next window */
-        state.nstragglers = 1;
-        state.straggler = (struct strag_straggler){verdict->rank, verdict->delay / judge->scale};
-        ahead = make_ahead(judge, &state);
-    }
-    judge->acted = *verdict;
-    judge->is_ahead = ahead;
-    log_straggler(judge, verdict);
-    if (!ahead && !before)
+    if (late->count > 0 && (!(judge->scale > 0) || strag_budget_left(&judge->budget) < 0))
+        return; /* try again after the next window */
+    for (int i = 0; i < late->count; i++)
+        strag_state_add_straggler(
+            &state,
+            (struct strag_straggler){late->rank[i].rank, late->rank[i].delay / judge->scale});
+    judge->acted = *late;
+    judge->is_ahead = late->count > 0 && make_ahead(judge, &state);
+    log_stragglers(judge);
+    if (!judge->is_ahead && !before)
         return;
     judgement->change = STRAG_CHANGE_STRAGGLER;
     judge->state = state;
-    judge->state.nstragglers = ahead;
+    judge->state.nstragglers = judge->is_ahead ? state.nstragglers : 0;
 }
 
 /* ---- The last rank to arrive ---- */
@@ -335,14 +332,14 @@ static void fill_dynamic_calls(const struct strag_judge *judge, struct strag_dyn
 {
     for (int c = 0; c < judge->filled; c++) {
         const struct call *call = &judge->calls[c];
-        const struct strag_last last = strag_observer_call(judge->observer, c);
+        const struct strag_last *last = strag_observer_call(judge->observer, c);
         const struct strag_watched_call usual = usual_call(judge, call->what.bytes);
         calls[c] = (struct strag_dynamic_call){
             .bytes = call->what.bytes,
-            .last = last.rank,
-            .gap = (double)last.delay,
-            .seconds = (double)last.seconds,
-            .close = last.close,
+            .last = strag_last_rank(last),
+            .gap = (double)last->order[1].seconds,
+            .seconds = (double)last->seconds,
+            .close = last->close,
             .turn = call->what.turn,
             .went_ahead = call->what.without >= 0,
             .together = modelled(judge->usual.selection, &usual, 0),
@@ -391,6 +388,29 @@ static bool look_for_the_last(struct strag_judge *judge)
     return look;
 }
 
+/* ---- The usual table ---- */
+
+/* The state without stragglers that were found. */
+static struct strag_state_record usual_state(const struct strag_judge *judge)
+{
+    struct strag_state_record state = judge->state;
+    if (judge->is_ahead)
+        state.nstragglers = 0;
+    return state;
+}
+
+static void make_usual(struct strag_judge *judge)
+{
+    const struct strag_state_record state = usual_state(judge);
+    struct strag_judge_table made = {.selection = NULL};
+    judge->options.make(judge->options.context, &state, model_of(judge), &made);
+    strag_selection_free(judge->usual.selection);
+    judge->usual = made;
+    judge->stale = false;
+    if (judge->options.experiments)
+        strag_experiments_apply(judge->options.experiments, &judge->usual.table);
+}
+
 /* ---- Slow links ---- */
 
 /* If arrivals are determined in calls, messages wait for ranks, too, and meters say nothing of
@@ -423,8 +443,7 @@ static void log_links(struct strag_judge *judge)
                          state->slow[s].factor);
 }
 
-/* With other links the straggler's table may no longer help: the next verdict decides again. What
- * experiments have found stays. */
+/* The stragglers stay, and their delays to the model. What experiments have found stays, too. */
 enum strag_change strag_judge_probed(struct strag_judge *judge,
                                      const struct strag_link_sample *links, double seconds)
 {
@@ -435,19 +454,16 @@ enum strag_change strag_judge_probed(struct strag_judge *judge,
     judge->soon = SOON;
     if (!changed)
         return STRAG_CHANGE_NOTHING;
-    judge->state.nstragglers = 0;
-    judge->is_ahead = false;
-    judge->acted.rank = -1;
     strag_slowdown_state(options->slowdown, &judge->state);
     if (options->fit)
         strag_fit_forget(options->fit);
     if (options->experiments)
         strag_experiments_stop(options->experiments);
-    strag_selection_free(judge->usual.selection);
-    judge->usual.selection = NULL;
-    options->make(options->context, &judge->state, model_of(judge), &judge->usual);
-    if (options->experiments)
-        strag_experiments_apply(options->experiments, &judge->usual.table);
+    make_usual(judge);
+    if (judge->is_ahead && !make_ahead(judge, &judge->state)) {
+        judge->is_ahead = false;
+        judge->state.nstragglers = 0;
+    }
     strag_dynamic_table(judge->dynamic, NULL);
     strag_selection_free(judge->any);
     judge->any = NULL;
@@ -462,12 +478,10 @@ enum strag_change strag_judge_probed(struct strag_judge *judge,
 static void fit_model(struct strag_judge *judge, const struct strag_call_sample *samples)
 {
     struct strag_fit *fit = judge->options.fit;
-    struct strag_state_record state = judge->state;
-    if (judge->is_ahead)
-        state.nstragglers = 0;
+    const struct strag_state_record state = usual_state(judge);
     for (int c = 0; fit && c < judge->filled; c++) {
         const struct strag_watched_call *call = &judge->calls[c].what;
-        if (judge->calls[c].straggler < 0 && call->algorithm)
+        if (!judge->calls[c].ahead && call->algorithm)
             strag_fit_note(fit, call->bytes, call->algorithm, call->blocks,
                            strag_call_sample_seconds(&samples[c], judge->options.n),
                            strag_call_sample_delay(&samples[c]));
@@ -478,20 +492,12 @@ static void fit_model(struct strag_judge *judge, const struct strag_call_sample 
     }
 }
 
-/* The usual table with the fitted numbers and what experiments have found.
- * @return whether it is another one */
-static bool make_usual(struct strag_judge *judge)
+/* Is the usual table another one, with the fitted numbers and what experiments have found? */
+static bool renew_usual(struct strag_judge *judge)
 {
     const struct strag_table before = judge->usual.table;
-    struct strag_state_record state = judge->state;
-    if (judge->is_ahead)
-        state.nstragglers = 0;
     if (judge->stale && strag_budget_left(&judge->budget) >= 0) {
-        struct strag_judge_table made = {.selection = NULL};
-        judge->options.make(judge->options.context, &state, model_of(judge), &made);
-        strag_selection_free(judge->usual.selection);
-        judge->usual = made;
-        judge->stale = false;
+        make_usual(judge);
         if (judge->any) {
             make_any(judge);
             strag_dynamic_table(judge->dynamic, judge->any);
@@ -545,7 +551,7 @@ static int most_frequent(const struct strag_judge *judge, struct strag_watched_c
         const struct strag_watched_call *what = &judge->calls[c].what;
         int count = 0;
         for (int d = 0; d < judge->filled; d++)
-            count += judge->calls[d].straggler < 0 && judge->calls[d].what.bytes == what->bytes &&
+            count += !judge->calls[d].ahead && judge->calls[d].what.bytes == what->bytes &&
                      judge->calls[d].what.operation == what->operation;
         if (count > best) {
             best = count;
@@ -587,31 +593,32 @@ static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgeme
  * in any case. */
 static void order_next(struct strag_judge *judge, struct strag_judgement *judgement)
 {
-    const int most = judge->options.calls;
-    const int calls = judge->filled > 0 ? 2 * judge->filled : STRAG_FIRST_WINDOW;
+    const int calls = judgement->look     ? judgement->look
+                      : judge->filled > 0 ? 2 * judge->filled
+                                          : STRAG_FIRST_WINDOW;
     struct strag_window_order *next = &judgement->next;
-    *next = (struct strag_window_order){.calls = most};
+    *next = (struct strag_window_order){.calls = judge->options.calls};
     if (judge->options.same_window || try_rival(judge, judgement))
         return;
     if (judgement->look || judgement->probe || judgement->change != STRAG_CHANGE_NOTHING)
         judge->soon = SOON;
-    next->calls = calls < most && !judgement->look ? calls : most;
+    next->calls = calls < next->calls ? calls : next->calls;
     next->pause = strag_budget_pause(&judge->budget, judge->soon > 0);
     judge->soon -= judge->soon > 0;
 }
 
 /* ---- The judgement ---- */
 
-static void stragglers(struct strag_judge *judge, const struct strag_verdict *verdict,
+static void stragglers(struct strag_judge *judge, const struct strag_late *late,
                        struct strag_judgement *judgement)
 {
     if (judge->options.stragglers) {
         find_saved(judge);
-        if (verdict->rank != judge->acted.rank || verdict->delay != judge->acted.delay)
-            act(judge, verdict, judgement);
+        if (!is_acted_upon(judge, late))
+            act(judge, late, judgement);
     }
-    judge->summary.straggler = verdict->rank;
-    judge->summary.delay = verdict->delay;
+    judge->summary.switches += !strag_late_is_same(late, &judge->summary.late);
+    judge->summary.late = *late;
 }
 
 struct strag_judgement strag_judge_window(struct strag_judge *judge,
@@ -624,11 +631,12 @@ struct strag_judgement strag_judge_window(struct strag_judge *judge,
     if (judge->filled > 0)
         judge->budget.call = judge->own / judge->filled;
     find_scale(judge);
-    stragglers(judge, &verdict, &judgement);
-    judgement.look = look_for_the_last(judge) || judgement.look;
+    stragglers(judge, &verdict.late, &judgement);
+    if (look_for_the_last(judge) && judgement.look == 0)
+        judgement.look = strag_observer_needed(judge->observer);
     judgement.found = end_experiment(judge, calls);
     fit_model(judge, calls);
-    if (make_usual(judge) && !judge->is_ahead && judgement.change < STRAG_CHANGE_TABLE)
+    if (renew_usual(judge) && !judge->is_ahead && judgement.change < STRAG_CHANGE_TABLE)
         judgement.change = STRAG_CHANGE_TABLE;
     examine_links(judge, links, &judgement);
     order_next(judge, &judgement);
@@ -658,9 +666,8 @@ const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *
     return strag_dynamic_policy(judge->dynamic);
 }
 
-const struct strag_watch_summary *strag_judge_summary(struct strag_judge *judge)
+const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge)
 {
-    judge->summary.observed = strag_observer_report(judge->observer);
     return &judge->summary;
 }
 

@@ -75,13 +75,13 @@ struct strag_watched_call {
 enum strag_change {
     STRAG_CHANGE_NOTHING,
     STRAG_CHANGE_TABLE,     /* all plans are as good as before */
-    STRAG_CHANGE_STRAGGLER, /* new state and table: plans for a straggler are invalid */
+    STRAG_CHANGE_STRAGGLER, /* new state and table: plans for stragglers are invalid */
     STRAG_CHANGE_LINKS,     /* all plans are invalid */
 };
 
 struct strag_judgement {
     enum strag_change change;
-    bool look;          /* measure waits in the next window */
+    int look;           /* calls of the next window in which to measure waits; 0: none */
     bool found;         /* an experiment has ended */
     int probe;          /* probe all hosts, in this many rounds; 0: do not */
     size_t probe_bytes; /* of each message of it */
@@ -135,8 +135,7 @@ const struct strag_judge_table *strag_judge_current(const struct strag_judge *ju
 /** What to do about the last rank; from the next call on. */
 const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *judge);
 
-/** Sorts delays: some 100 us. */
-const struct strag_watch_summary *strag_judge_summary(struct strag_judge *judge);
+const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge);
 
 /** What was learnt of the machine. @return NULL: nothing is learnt */
 const struct strag_sourced_model *strag_judge_model(const struct strag_judge *judge);

@@ -19,11 +19,11 @@ struct strag_slowest {
 };
 
 struct strag_watch_summary {
-    int32_t straggler;              /* by the last verdict; -1: none */
-    double delay;                   /* its, seconds */
-    struct strag_observed observed; /* its `rank` is the communicator's */
-    uint64_t calls;                 /* watched */
-    uint64_t ahead_from; /* the first call that did not wait for a straggler; 0: all did */
+    struct strag_late late; /* the stragglers by the last verdict */
+    int switches;           /* how often these were others, or none */
+    double saved;           /* seconds, by going ahead without them, as modelled */
+    uint64_t calls;         /* watched */
+    uint64_t ahead_from;    /* the first call that did not wait for a straggler; 0: all did */
     struct strag_slowest slowest;
     struct strag_dynamic_summary dynamic; /* of calls without the last rank */
     double model_error; /* how far calls are from what they are modelled to take, relative, in the
@@ -33,8 +33,7 @@ struct strag_watch_summary {
 /** Before the first call. */
 static inline struct strag_watch_summary strag_watch_summary_none(void)
 {
-    return (struct strag_watch_summary){
-        .straggler = -1, .observed.rank = -1, .slowest.rank = -1, .model_error = -1};
+    return (struct strag_watch_summary){.slowest.rank = -1, .model_error = -1};
 }
 
 #endif

@@ -37,13 +37,13 @@ static inline double strag_state_delay(const struct strag_state *state)
     return delay;
 }
 
-enum { STRAG_SLOW_MAX = 64 };
+enum { STRAG_SLOW_MAX = 64, STRAG_STRAGGLERS_MAX = 3 };
 
-/* The same without pointers, as rank 0 sends it: at most one straggler, a rank for each slow host.
- */
+/* The same without pointers, as rank 0 sends it: the last stragglers to arrive, and a rank for each
+ * slow host. */
 struct strag_state_record {
     int32_t nstragglers, nslow;
-    struct strag_straggler straggler;
+    struct strag_straggler straggler[STRAG_STRAGGLERS_MAX]; /* the last to arrive first */
     struct strag_slow slow[STRAG_SLOW_MAX];
 };
 
@@ -51,18 +51,35 @@ struct strag_state_record {
 static inline struct strag_state strag_state_of(const struct strag_state_record *record)
 {
     return (struct strag_state){record->nslow, record->slow, record->nstragglers,
-                                &record->straggler};
+                                record->straggler};
 }
 
 /** Do both say the same, in the same order? */
 static inline bool strag_state_is_same(const struct strag_state_record *a,
                                        const struct strag_state_record *b)
 {
-    bool same = a->nstragglers == b->nstragglers && a->nslow == b->nslow &&
-                a->straggler.rank == b->straggler.rank && a->straggler.delay == b->straggler.delay;
+    bool same = a->nstragglers == b->nstragglers && a->nslow == b->nslow;
+    for (int i = 0; same && i < a->nstragglers; i++)
+        same = a->straggler[i].rank == b->straggler[i].rank &&
+               a->straggler[i].delay == b->straggler[i].delay;
     for (int i = 0; same && i < a->nslow; i++)
         same = a->slow[i].rank == b->slow[i].rank && a->slow[i].factor == b->slow[i].factor;
     return same;
+}
+
+/** One more straggler; where there is no room in the place of the one that arrives first. */
+static inline void strag_state_add_straggler(struct strag_state_record *record,
+                                             struct strag_straggler straggler)
+{
+    for (int i = 0; i < record->nstragglers; i++) {
+        const struct strag_straggler moved = record->straggler[i];
+        if (straggler.delay <= moved.delay)
+            continue;
+        record->straggler[i] = straggler;
+        straggler = moved;
+    }
+    if (record->nstragglers < STRAG_STRAGGLERS_MAX)
+        record->straggler[record->nstragglers++] = straggler;
 }
 
 /** One more slow rank; none by a factor of 1, or where there is no room. */

@@ -11,7 +11,7 @@ static const double long_delay = 1; /* seconds, if none is given */
 
 enum { FACTOR_MAX = 1000, RANK_MAX = INT_MAX - 1 };
 
-const char strag_straggler_accepted[] = "auto, dynamic, none, or RANK[:MICROSECONDS]";
+const char strag_straggler_accepted[] = "auto, dynamic, none, or RANK[:MICROSECONDS][,...]";
 const char strag_slow_accepted[] = "auto, none, or WHO:FACTOR[,...], WHO a rank or a host";
 
 static bool names_nothing(const char *text)
@@ -32,37 +32,59 @@ bool strag_state_names_straggler(const char *text)
 static int parse_straggler(const char *text, struct strag_straggler *straggler,
                            struct strag_error *err)
 {
-    char rank[32];
-    size_t length = strcspn(text, ":");
+    char rank[32], delay[32] = "";
+    const size_t length = strcspn(text, ",:"), end = strcspn(text, ",");
     *straggler = (struct strag_straggler){0, long_delay * 1e6};
-    if (length >= sizeof rank)
+    if (length >= sizeof rank || end - length > sizeof delay)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "not a rank");
     snprintf(rank, sizeof rank, "%.*s", (int)length, text);
     int status = strag_parse_integer(rank, 0, RANK_MAX, &straggler->rank, err);
-    if (status == STRAG_OK && text[length])
-        status =
-            strag_parse_real(text + length + 1, 0, 1e12, "microseconds", &straggler->delay, err);
+    if (status == STRAG_OK && end > length) {
+        snprintf(delay, sizeof delay, "%.*s", (int)(end - length - 1), text + length + 1);
+        status = strag_parse_real(delay, 0, 1e12, "microseconds", &straggler->delay, err);
+    }
     straggler->delay *= 1e-6;
     return status;
+}
+
+int strag_state_parse_stragglers(const char *text, struct strag_state_record *named,
+                                 struct strag_error *err)
+{
+    named->nstragglers = 0;
+    for (const char *rest = text; rest;) {
+        struct strag_straggler next;
+        int status = parse_straggler(rest, &next, err);
+        for (int i = 0; status == STRAG_OK && i < named->nstragglers; i++) {
+            if (named->straggler[i].rank == next.rank)
+                status = strag_fail(err, STRAG_ERR_ARGUMENT, "rank %d is named twice", next.rank);
+        }
+        if (status == STRAG_OK && named->nstragglers == STRAG_STRAGGLERS_MAX)
+            status = strag_fail(err, STRAG_ERR_ARGUMENT, "at most %d stragglers are accepted",
+                                STRAG_STRAGGLERS_MAX);
+        if (status != STRAG_OK)
+            return status;
+        strag_state_add_straggler(named, next);
+        rest = strchr(rest, ',');
+        rest = rest ? rest + 1 : NULL;
+    }
+    return STRAG_OK;
 }
 
 int strag_state_read_straggler(const char *text, const struct strag_rank_location *ranks, int n,
                                struct strag_state_record *state, struct strag_error *err)
 {
-    struct strag_straggler straggler;
-    int r = 0;
+    struct strag_state_record named;
     if (!strag_state_names_straggler(text))
         return STRAG_OK;
-    int status = parse_straggler(text, &straggler, err);
-    if (status != STRAG_OK)
-        return status;
-    while (r < n && ranks[r].world != straggler.rank)
-        r++;
-    if (r < n) {
-        state->straggler = (struct strag_straggler){r, straggler.delay};
-        state->nstragglers = 1;
+    const int status = strag_state_parse_stragglers(text, &named, err);
+    for (int i = 0; status == STRAG_OK && i < named.nstragglers; i++) {
+        for (int r = 0; r < n; r++) {
+            if (ranks[r].world == named.straggler[i].rank)
+                strag_state_add_straggler(state,
+                                          (struct strag_straggler){r, named.straggler[i].delay});
+        }
     }
-    return STRAG_OK;
+    return status;
 }
 
 int strag_state_next_slow(const char **rest, double most, const char *form,
@@ -138,11 +160,13 @@ static int check_rank(int rank, int job, struct strag_error *err)
 
 int strag_state_check_straggler(const char *text, int job, struct strag_error *err)
 {
-    struct strag_straggler straggler;
+    struct strag_state_record named;
     if (!strag_state_names_straggler(text))
         return STRAG_OK;
-    int status = parse_straggler(text, &straggler, err);
-    return status == STRAG_OK ? check_rank(straggler.rank, job, err) : status;
+    int status = strag_state_parse_stragglers(text, &named, err);
+    for (int i = 0; status == STRAG_OK && i < named.nstragglers; i++)
+        status = check_rank(named.straggler[i].rank, job, err);
+    return status;
 }
 
 int strag_state_check_slow(const char *text, int job, struct strag_error *err)

@@ -2,10 +2,9 @@
 /*
  * Stragglers and slow links as users name them:
  *
- *     RANK[:MICROSECONDS]     the straggler, a rank of the job; without a delay it arrives after
- *                             all that the others can do without it
- *     WHO:FACTOR[,...]        slow links; WHO is a rank of the job, or a host
- *     none, auto, ""          nothing is named
+ *     RANK[:MICROSECONDS][,...]  stragglers, ranks of the job; without a delay one arrives after
+ * all that the others can do without it WHO:FACTOR[,...]        slow links; WHO is a rank of the
+ * job, or a host none, auto, ""          nothing is named
  */
 #ifndef STRAG_STATE_TEXT_H
 #define STRAG_STATE_TEXT_H
@@ -28,6 +27,11 @@ int strag_state_check_slow(const char *text, int job, struct strag_error *err);
 
 /** Does a text that passes the check name a straggler? */
 bool strag_state_names_straggler(const char *text);
+
+/** Read a list of stragglers. @param[out] named  of this only the stragglers, the last to arrive
+ * first @return STRAG_OK or STRAG_ERR_ARGUMENT */
+int strag_state_parse_stragglers(const char *text, struct strag_state_record *named,
+                                 struct strag_error *err);
 
 /** Is it "dynamic": nobody is waited for who comes last by too much, whichever rank? */
 bool strag_state_is_dynamic(const char *text);

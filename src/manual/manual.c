@@ -109,10 +109,11 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                          "How many links of a torus a host drives at the same time: from 1 to two "
                          "for each dimension; auto: the best number for each size"},
     [STRAG_SET_STRAGGLER] = {STRAG_PREFIX "straggler", "auto", STRAG_TEXT, 4, true,
-                             "The rank of MPI_COMM_WORLD that arrives late at most calls, and "
-                             "optionally its delay: RANK[:MICROSECONDS]. auto: detect whether "
-                             "there is one, or another one in each call, and go ahead without it "
-                             "if that saves time; dynamic: detect in each call who arrives last; "
+                             "Up to three ranks of MPI_COMM_WORLD that arrive late at most "
+                             "calls, and optionally their delays: RANK[:MICROSECONDS][,...]. "
+                             "auto: detect whether there are any, or another one in each call, "
+                             "and go ahead without them if that saves time; dynamic: detect in "
+                             "each call who arrives last; "
                              "none: wait for all ranks"},
     [STRAG_SET_SLOWDOWN] = {STRAG_PREFIX "slowdown", "auto", STRAG_TEXT, 4, true,
                             "Hosts whose links are slower than others: a list of WHO:FACTOR, "
@@ -181,23 +182,15 @@ const struct strag_variable strag_variables[STRAG_VARIABLES] = {
                                     "communicators that were set up from the "
                                     "locations of another one's ranks"},
     [STRAG_SAY_LATE_RANK] = {STRAG_PREFIX "late_rank",
-                             "The communicator's straggler now, a rank; -1: none"},
+                             "The communicator's straggler now, a rank, of several the last to "
+                             "arrive; -1: none"},
     [STRAG_SAY_LATE_DELAY] = {STRAG_PREFIX "late_delay",
                               "The straggler's delay, in seconds; 0: none"},
-    [STRAG_SAY_LATE_MOST] = {STRAG_PREFIX "late_most",
-                             "The rank that was last most often so far; -1: none was"},
-    [STRAG_SAY_LATE_SHARE] = {STRAG_PREFIX "late_share",
-                              "The share of the sampled calls in which late_most was last"},
-    [STRAG_SAY_LATE_MEDIAN] = {STRAG_PREFIX "late_median",
-                               "The median delay of late_most in these calls, in seconds"},
     [STRAG_SAY_LATE_SWITCHES] = {STRAG_PREFIX "late_switches",
-                                 "How often the straggler has changed"},
+                                 "How often the stragglers have changed"},
     [STRAG_SAY_LATE_SAVED] = {STRAG_PREFIX "late_saved",
                               "Seconds saved by going ahead without stragglers, "
                               "as modelled; negative: lost"},
-    [STRAG_SAY_LATE_WAITED] = {STRAG_PREFIX "late_waited",
-                               "Seconds for which all other ranks waited for the last one, in the "
-                               "sampled calls, as measured"},
     [STRAG_SAY_LAST_CALLS] = {STRAG_PREFIX "last_calls",
                               "Calls that determined who had arrived, in windows "
                               "that have ended"},
@@ -234,8 +227,8 @@ const struct strag_verbose_line strag_verbose_lines[] = {
      "A plan from a file (coll_strag_plan, or a rule) that will run here"},
     {1, "FILE is not used: it is for N ranks", "A plan from a file, for other communicators"},
     {1, "no rank is late", "The last window of calls had no straggler"},
-    {1, "rank RANK is late by TIME: WHAT",
-     "The straggler, and whether the other ranks go ahead without it"},
+    {1, "rank RANK is late by TIME, rank RANK by TIME: WHAT",
+     "One straggler or several, and whether the other ranks go ahead without them"},
     {1, "slow links: HOSTS", "The hosts whose links are slower, each with its factor; or none"},
     {1, "another rank is late in each call: the others go ahead after TIME and TIME per MiB",
      "The dynamic mode begins: calls wait this long for the last rank"},

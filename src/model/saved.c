@@ -117,8 +117,19 @@ static int read_straggler(struct strag_yaml *yaml, const yaml_node_t *node, void
         {NULL, NULL, 0},
     };
     struct strag_state_record *record = target;
-    record->nstragglers = 1;
-    return strag_yaml_mapping(yaml, node, "straggler", keys, &record->straggler);
+    struct strag_straggler straggler = {0, 0};
+    int status = strag_yaml_mapping(yaml, node, "straggler", keys, &straggler);
+    if (status == STRAG_OK && record->nstragglers == STRAG_STRAGGLERS_MAX)
+        return strag_yaml_fail(yaml, node, "at most %d stragglers are accepted",
+                               STRAG_STRAGGLERS_MAX);
+    if (status == STRAG_OK)
+        strag_state_add_straggler(record, straggler);
+    return status;
+}
+
+static int read_stragglers(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    return strag_yaml_list(yaml, node, "stragglers", read_straggler, target);
 }
 
 static int read_slow(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
@@ -215,7 +226,7 @@ static const struct strag_yaml_key file_keys[] = {
     {"reproducible", read_reproducible, AT(saved.reproducible)},
     {"shared-memory", read_shared, AT(saved.shared_memory)},
     {"oversubscribed", read_oversubscribed, AT(saved.circumstances.oversubscribed)},
-    {"straggler", read_straggler, AT(record)},
+    {"stragglers", read_stragglers, AT(record)},
     {"slow", read_slow_list, AT(record)},
     {"pinned", read_algorithm, AT(saved.circumstances.pinned)},
     {"model", read_model, 0},
@@ -238,7 +249,9 @@ static int check_all(struct strag_yaml *yaml, const yaml_node_t *node,
     const struct strag_circumstances *rests = &reading->saved.circumstances;
     const struct strag_state_record *record = &reading->record;
     const int n = rests->problem.n;
-    bool ranks = record->nstragglers == 0 || record->straggler.rank < n;
+    bool ranks = true;
+    for (int i = 0; i < record->nstragglers; i++)
+        ranks = ranks && record->straggler[i].rank < n;
     for (int i = 0; i < record->nslow; i++)
         ranks = ranks && record->slow[i].rank < n;
     if (!reading->format || n < 1 || n > RANKS_MAX || reading->saved.table.entries == 0)
@@ -254,7 +267,7 @@ static int check_all(struct strag_yaml *yaml, const yaml_node_t *node,
         (rests->oversubscribed.n > 0 && rests->oversubscribed.n != n))
         return strag_yaml_fail(
             yaml, node,
-            "there are %d 'ranks', and the straggler, slow ranks, 'oversubscribed' or "
+            "there are %d 'ranks', and the stragglers, slow ranks, 'oversubscribed' or "
             "the topology have others",
             n);
     return STRAG_OK;

@@ -15,7 +15,7 @@
  *     reproducible: no            # or mapping, ranks
  *     shared-memory: all          # messages that go through it: none, hosts (within hosts), all
  *     oversubscribed: {ranks: 4, processors: 2, window: 524288}   # where ranks share processors
- *     straggler: {rank: 3, delay: 200}                   # us
+ *     stragglers: [{rank: 3, delay: 200}]                # us
  *     slow: [{rank: 2, factor: 1.7}]
  *     pinned: ring
  *     model: {alpha: 1, ...}      # all numbers, in the units of model files

@@ -33,8 +33,10 @@ static void write_state(const struct strag_state *state, FILE *stream)
 {
     char text[32];
     if (state && state->nstragglers > 0)
-        fprintf(stream, "straggler: {rank: %d, delay: %s}\n", state->straggler->rank,
-                strag_real_text(state->straggler->delay, 1e-6, text));
+        fputs("stragglers:\n", stream);
+    for (int i = 0; state && i < state->nstragglers; i++)
+        fprintf(stream, "  - {rank: %d, delay: %s}\n", state->straggler[i].rank,
+                strag_real_text(state->straggler[i].delay, 1e-6, text));
     if (!state || state->nslow == 0)
         return;
     fputs("slow:\n", stream);

@@ -517,6 +517,25 @@ int strag_select_one(const struct strag_algorithm *algorithm, const struct strag
     return STRAG_OK;
 }
 
+double strag_selection_seconds(const struct strag_selection *selection,
+                               const struct strag_algorithm *algorithm, int blocks, size_t bytes,
+                               double delay)
+{
+    double least = INFINITY;
+    for (int c = 0; selection && c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        const bool wanted = algorithm
+                                ? candidate->algorithm == algorithm && candidate->blocks == blocks
+                                : candidate->algorithm->stock;
+        if (!candidate->profile || !wanted)
+            continue;
+        struct strag_profile profile = *candidate->profile;
+        profile.delay = delay < 0 ? profile.delay : delay;
+        least = fmin(least, strag_profile_seconds(&profile, (double)bytes) - profile.delay);
+    }
+    return least;
+}
+
 void strag_selection_free(struct strag_selection *selection)
 {
     if (!selection)

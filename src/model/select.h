@@ -130,6 +130,19 @@ int strag_select_one(const struct strag_algorithm *algorithm, const struct strag
                      const struct strag_model *model, struct strag_table *table,
                      struct strag_error *err);
 
+/**
+ * Modelled seconds of a vector, from the last arrival on.
+ *
+ * @param selection  NULL: nothing is known
+ * @param algorithm  with that count of blocks; NULL: the previous component, which runs the best of
+ *                   Open MPI's own
+ * @param delay      the last straggler's, seconds; below 0: as it was priced
+ * @return INFINITY: unknown
+ */
+double strag_selection_seconds(const struct strag_selection *selection,
+                               const struct strag_algorithm *algorithm, int blocks, size_t bytes,
+                               double delay);
+
 /** NULL is allowed. */
 void strag_selection_free(struct strag_selection *selection);
 

@@ -101,12 +101,21 @@ static struct phrase saved_phrase(const struct strag_dynamic_summary *dynamic)
                   100 * dynamic->error);
 }
 
+/* "rank 5 and rank 3" */
+static struct phrase late_phrase(const struct strag_late *late)
+{
+    struct phrase ranks = phrase("rank %d", late->rank[0].rank);
+    for (int i = 1; i < late->count; i++)
+        ranks = phrase("%s and rank %d", ranks.text, late->rank[i].rank);
+    return ranks;
+}
+
 /* What strag did where it watched calls. */
 static struct phrase watched_phrase(const struct strag_account *account)
 {
     const struct strag_watch_summary *summary = account->summary;
     const struct strag_dynamic_summary *dynamic = &summary->dynamic;
-    const double saved = summary->observed.saved;
+    const double saved = summary->saved;
     if (dynamic->ahead > 0)
         return phrase("strag went ahead without the last rank in %llu of %s, %s",
                       (unsigned long long)dynamic->ahead, calls_phrase(dynamic->calls).text,
@@ -116,9 +125,9 @@ static struct phrase watched_phrase(const struct strag_account *account)
                       "(modelled)",
                       (unsigned long long)summary->ahead_from, saved < 0 ? "lost" : "saved",
                       strag_units_time(fabs(saved)).text);
-    if (summary->straggler >= 0)
-        return phrase("strag waited for rank %d: by the model going ahead without it saves nothing",
-                      (int)summary->straggler);
+    if (summary->late.count > 0)
+        return phrase("strag waited for %s: by the model going ahead saves nothing",
+                      late_phrase(&summary->late).text);
     return phrase("strag waited: no rank was last in most of %d calls in a row", account->needed);
 }
 
@@ -129,7 +138,7 @@ static bool went_ahead(const struct strag_watch_summary *summary)
 
 static bool found_one(const struct strag_watch_summary *summary)
 {
-    return summary && (summary->straggler >= 0 || went_ahead(summary));
+    return summary && (summary->late.count > 0 || went_ahead(summary));
 }
 
 /* What strag did about the loss, or why it did nothing. */
@@ -438,11 +447,14 @@ static void json_watch(const struct strag_watch_summary *summary, FILE *out)
         fputs(",\"watch\":null", out);
         return;
     }
-    fprintf(out,
-            ",\"watch\":{\"calls\":%llu,\"straggler\":%d,\"ahead_from\":%llu,\"ahead_calls\":%llu",
-            (unsigned long long)summary->calls, (int)summary->straggler,
+    fprintf(out, ",\"watch\":{\"calls\":%llu,\"straggler\":%d,\"stragglers\":[",
+            (unsigned long long)summary->calls,
+            summary->late.count > 0 ? summary->late.rank[0].rank : -1);
+    for (int i = 0; i < summary->late.count; i++)
+        fprintf(out, "%s%d", i ? "," : "", summary->late.rank[i].rank);
+    fprintf(out, "],\"ahead_from\":%llu,\"ahead_calls\":%llu",
             (unsigned long long)summary->ahead_from, (unsigned long long)summary->dynamic.ahead);
-    json_number("saved_seconds", summary->observed.saved + summary->dynamic.saved, out);
+    json_number("saved_seconds", summary->saved + summary->dynamic.saved, out);
     fprintf(out, ",\"slow_rank\":%d", (int)summary->slowest.rank);
     json_number("slow_factor", summary->slowest.rank >= 0 ? summary->slowest.factor : 1, out);
     json_number("model_error", summary->model_error, out);

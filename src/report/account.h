@@ -7,12 +7,12 @@
 #ifndef STRAG_ACCOUNT_H
 #define STRAG_ACCOUNT_H
 
-#include "detect/roster.h"
 #include "learn/summary.h"
 #include "machine/job.h"
 #include "model/numbers.h"
 #include "report/ledger.h"
 #include "report/loss.h"
+#include "run/roster.h"
 
 #include <stdio.h>
 

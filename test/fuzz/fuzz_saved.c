@@ -18,7 +18,7 @@ static const char *const words[] = {
     "quick: true\n",
     "shared-memory: all\n",
     "oversubscribed: {ranks: 4, processors: 2, window: 524288}\n",
-    "straggler: {rank: 3, delay: 200}\n",
+    "stragglers: [{rank: 3, delay: 200}]\n",
     "slow: [{rank: 2, factor: 1.7}]\n",
     "pinned: ring\n",
     ("model: {alpha: 1, local-alpha: 1, overhead: 0, bandwidth: 1, injection-bandwidth: 0, "

@@ -28,8 +28,9 @@ static void check_straggler(const char *text, const struct strag_rank_location *
           "the ranks decide what can be read");
     check(status == STRAG_OK ? !err.text[0] : err.text[0] != '\0', "a message, or none");
     check(status == STRAG_OK || !state.nstragglers, "a straggler in spite of a refusal");
-    if (state.nstragglers)
-        check(state.straggler.rank >= 0 && state.straggler.rank < 3 && state.straggler.delay >= 0,
+    for (int i = 0; i < state.nstragglers; i++)
+        check(state.straggler[i].rank >= 0 && state.straggler[i].rank < 3 &&
+                  state.straggler[i].delay >= 0,
               "a straggler that there is not");
 }
 

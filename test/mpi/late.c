@@ -11,8 +11,9 @@
  *     late --stragglers R,S,.. [--expect auto|none]
  *
  * W is coll_strag_window. With --stragglers a duplicate of MPI_COMM_WORLD follows another, on which
- * R, S, .. are late in all calls (none: no rank is); sums are rounded, and the number of different
- * results is printed. With --expect none there must never be a straggler.
+ * R, S, .. are late in all calls (none: no rank is; R+S: both, S by half as much); sums are
+ * rounded, and the number of different results is printed. With --expect none there must never be a
+ * straggler.
  */
 #include "common.h"
 
@@ -230,15 +231,19 @@ static void run_groups(void)
 
 enum { BITS_WINDOWS = 5, HASHES_MAX = 8 };
 
-/* @return the number of different results of these calls */
-static int count_results(MPI_Comm comm, int straggler, int calls, uint64_t hashes[HASHES_MAX])
+/* @param delay  of this rank
+ * @param[out] found  after how many calls there is a straggler; 0: there was none
+ * @return the number of different results of these calls */
+static int count_results(MPI_Comm comm, double delay, int calls, uint64_t hashes[HASHES_MAX],
+                         int *found)
 {
     int nhashes = 0;
+    *found = 0;
     for (int i = 0; i < job.count; i++)
         job.input[i] = (double)test_value(test.rank, (uint64_t)i) * 0x1p-60;
     for (int c = 0; c < calls; c++) {
-        if (test.rank == straggler)
-            sleep_for(job.delay);
+        if (delay > 0)
+            sleep_for(delay);
         TEST_MPI(MPI_Allreduce(job.input, job.output, job.count, MPI_DOUBLE, MPI_SUM, comm));
         const uint64_t hash = test_hash(job.output, (size_t)job.count * sizeof *job.output);
         int known = 0;
@@ -246,15 +251,31 @@ static int count_results(MPI_Comm comm, int straggler, int calls, uint64_t hashe
             known++;
         if (known == nhashes && nhashes < HASHES_MAX)
             hashes[nhashes++] = hash;
+        if (!*found && test_variable_read("coll_strag_late_rank", comm) >= 0)
+            *found = c + 1;
     }
     return nhashes;
 }
 
-/* On a duplicate; and on one with less than a window of calls. */
+/* By how much this rank is late: R+S+.. */
+static double delay_in(const char *name)
+{
+    double delay = job.delay, own = 0;
+    char *list = strdup(name), *rest = NULL;
+    for (char *rank = strtok_r(list, "+", &rest); rank; rank = strtok_r(NULL, "+", &rest)) {
+        if (strcmp(rank, "none") != 0 &&
+            test_number("stragglers", rank, 0, test.n - 1) == test.rank)
+            own = delay;
+        delay /= 2;
+    }
+    free(list);
+    return own;
+}
+
+/* On a duplicate; and on one with fewer calls than it takes to find a straggler. */
 static void run_straggler(const char *name)
 {
-    const int straggler =
-        strcmp(name, "none") == 0 ? NO_RANK : (int)test_number("stragglers", name, 0, test.n - 1);
+    const double delay = delay_in(name);
     uint64_t hashes[HASHES_MAX];
     char text[64];
     MPI_Comm comm, brief;
@@ -264,13 +285,15 @@ static void run_straggler(const char *name)
     test_pass_first_calls(brief);
     snprintf(text, sizeof text, "straggler %s", name);
     TEST_MPI(MPI_Comm_set_name(comm, text));
-    int results = count_results(comm, straggler, BITS_WINDOWS * job.window, hashes);
+    int found, brief_found;
+    int results = count_results(comm, delay, BITS_WINDOWS * job.window, hashes, &found);
     int named = (int)test_variable_read("coll_strag_late_rank", comm);
     TEST_CHECK(job.expect || named == NO_RANK, "rank %d is the straggler", named);
     if (test.rank == 0)
-        printf("late: straggler %s: %d different results, the first %016llx\n", name, results,
-               (unsigned long long)hashes[0]);
-    count_results(brief, straggler, job.window - 1, hashes);
+        printf(
+            "late: straggler %s: found after %d calls; %d different results, the first %016llx\n",
+            name, found, results, (unsigned long long)hashes[0]);
+    count_results(brief, delay, job.window - 2, hashes, &brief_found);
     TEST_MPI(MPI_Comm_free(&brief));
     TEST_MPI(MPI_Comm_free(&comm));
 }

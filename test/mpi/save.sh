@@ -124,7 +124,10 @@ grep -q '^quick: true$' "$saved" || fail "not a quick table"
 "$STRAG" explain --saved "$saved" --bytes 1M > /dev/null || fail "another table than the quick one"
 agrees pinned 3 --mca coll_strag_algorithm bine "${sizes[@]}"
 agrees straggler 4 --mca coll_strag_straggler 3:20000 --mca coll_strag_shared_memory 0 "${sizes[@]}"
-grep -q '^straggler: {rank: 3, delay: 20000}$' "$saved" || fail "the straggler is not in the file"
+grep -q '^  - {rank: 3, delay: 20000}$' "$saved" || fail "the straggler is not in the file"
+agrees stragglers 7 --mca coll_strag_straggler 3:9000,5:20000 --mca coll_strag_shared_memory 0 "${sizes[@]}"
+grep -A 2 '^stragglers:$' "$saved" | tr -d '\n' | grep -q '^stragglers:  - {rank: 5, delay: 20000}  - {rank: 3, delay: 9000}$' ||
+    fail "the stragglers are not in the file"
 
 cat > "$files/rules.yaml" << 'END'
 strag-rules: 1

@@ -44,7 +44,7 @@ static void make_any(void *context, const struct strag_state_record *state,
 {
     const struct strag_select_options options = {.only = strag_algorithm_any_straggler()};
     struct strag_state_record last = *state;
-    last.straggler.rank = CLUSTER_HOSTS - 1;
+    last.straggler[0].rank = CLUSTER_HOSTS - 1;
     select_for(context, &last, model, &options, made);
     *price = 3 * strag_model_default(STRAG_NETWORK_TREE).alpha;
 }
@@ -182,7 +182,7 @@ static enum strag_change decide(struct cluster *cluster)
     cluster->last = strag_judge_window(cluster->judge, cluster->sent, cluster->filled,
                                        cluster->kind.links ? &cluster->meters : NULL);
     cluster->windows++;
-    cluster->looks += cluster->last.look;
+    cluster->looks += cluster->last.look > 0;
     strag_window_start(&cluster->window, &cluster->last.next);
     const enum strag_change links = probe(cluster, &seconds);
     strag_judge_spent(cluster->judge, seconds);
@@ -232,6 +232,8 @@ static double late(struct cluster *cluster, int rank)
 {
     if (cluster->everyone > 0)
         return -cluster->everyone * log(1 - uniform(&cluster->rng));
+    if (cluster->also > 0 && rank == cluster->also)
+        return cluster->delay / 2;
     return rank == cluster->straggler ? cluster->delay : 0;
 }
 

@@ -41,6 +41,7 @@ struct cluster {
     size_t bytes;
     int straggler; /* CLUSTER_NOBODY: all are in time */
     double delay;
+    int also;                     /* above 0: this rank is late, too, by half as much */
     bool rotates;                 /* another one in each call */
     double everyone;              /* if above 0, all are late: exponentially, by this in the mean */
     double scatter;               /* of ranks' ends, of a call's time at most */

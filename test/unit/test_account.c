@@ -348,13 +348,15 @@ static void text_says_what_strag_did(void **state)
     has(&page, "strag did not look for stragglers\n");
     page.account.summary = &summary;
     has(&page, "strag waited: no rank was last in most of 200 calls in a row\n");
-    summary.straggler = 2;
-    has(&page, "strag waited for rank 2: by the model going ahead without it saves nothing\n");
+    summary.late = (struct strag_late){1, {{2, 1e-3}}};
+    has(&page, "strag waited for rank 2: by the model going ahead saves nothing\n");
+    summary.late = (struct strag_late){3, {{2, 1e-3}, {0, 5e-4}, {1, 5e-4}}};
+    has(&page, "strag waited for rank 2 and rank 0 and rank 1: by the model going ahead saves");
     summary.ahead_from = 150;
-    summary.observed.saved = 2;
+    summary.saved = 2;
     has(&page, "strag went ahead without the straggler from call 150 on, which saved about 2 s "
                "(modelled)\n");
-    summary.observed.saved = -2;
+    summary.saved = -2;
     has(&page, ", which lost about 2 s (modelled)\n");
     summary.dynamic = (struct strag_dynamic_summary){.calls = 120, .ahead = 33};
     has(&page, "strag went ahead without the last rank in 33 of 120 calls, what that saves was not "

@@ -45,9 +45,9 @@ static void assert_straggler(const struct cluster *cluster, int rank, double del
 {
     const struct strag_state_record *state = strag_judge_state(cluster->judge);
     assert_int_equal(state->nstragglers, 1);
-    assert_int_equal(state->straggler.rank, rank);
-    if (fabs(state->straggler.delay / (delay / CLUSTER_SCALE) - 1) > 1e-3)
-        fail_msg("a delay of %g s is %g s to the model", delay, state->straggler.delay);
+    assert_int_equal(state->straggler[0].rank, rank);
+    if (fabs(state->straggler[0].delay / (delay / CLUSTER_SCALE) - 1) > 1e-3)
+        fail_msg("a delay of %g s is %g s to the model", delay, state->straggler[0].delay);
 }
 
 /* ---- Stragglers ---- */
@@ -72,14 +72,14 @@ static void straggler(void **unused)
     assert_log(cluster, "rank 5 is late by 20 ms: the others go ahead");
     assert_int_equal(cluster->made, 1);
     summary = strag_judge_summary(cluster->judge);
-    assert_int_equal(summary->straggler, 5);
+    assert_int_equal(summary->late.rank[0].rank, 5);
     assert_int_equal(summary->ahead_from, 0);
 
     const uint64_t calls = summary->calls;
     assert_nothing(cluster, 30);
     assert_int_equal(cluster->made, 1); /* the same delay needs no other table */
     assert_int_equal(summary->ahead_from, calls + 1);
-    assert_true(strag_judge_summary(cluster->judge)->observed.saved > 0);
+    assert_true(strag_judge_summary(cluster->judge)->saved > 0);
 
     cluster->straggler = CLUSTER_NOBODY;
     assert_changes(cluster, STRAG_CHANGE_STRAGGLER, 40);
@@ -92,7 +92,7 @@ static void straggler(void **unused)
     cluster->delay = 0.01;
     assert_changes(cluster, STRAG_CHANGE_STRAGGLER, 60);
     assert_straggler(cluster, 2, 0.01);
-    assert_int_equal(strag_judge_summary(cluster->judge)->observed.switches, 3);
+    assert_int_equal(strag_judge_summary(cluster->judge)->switches, 3);
     cluster_free(cluster);
 }
 
@@ -104,6 +104,30 @@ static void from_the_first_call(void **unused)
     cluster->straggler = 5;
     cluster->delay = 0.02;
     assert_changes(cluster, STRAG_CHANGE_STRAGGLER, STRAG_CALLS_TO_NAME);
+    assert_straggler(cluster, 5, 0.02);
+    cluster_free(cluster);
+}
+
+/* Two, from the first call on: the plan that the others run knows of both. */
+static void two_stragglers(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(&with_stragglers);
+    const struct strag_state_record *state = strag_judge_state(cluster->judge);
+    cluster->straggler = 5;
+    cluster->also = 2;
+    cluster->delay = 0.02;
+    assert_changes(cluster, STRAG_CHANGE_STRAGGLER, STRAG_CALLS_TO_NAME);
+    assert_log(cluster, "rank 5 is late by 20 ms, rank 2 by 10 ms: the others go ahead");
+    assert_int_equal(state->nstragglers, 2);
+    assert_int_equal(state->straggler[1].rank, 2);
+    assert_true(fabs(state->straggler[1].delay / (0.01 / CLUSTER_SCALE) - 1) < 1e-3);
+    assert_true(is_ahead(cluster));
+    assert_nothing(cluster, 40);
+    cluster->also = 0;
+    assert_changes(cluster, STRAG_CHANGE_STRAGGLER, 60);
+    assert_straggler(cluster, 5, 0.01); /* most of the latest calls had both */
+    assert_changes(cluster, STRAG_CHANGE_STRAGGLER, 60);
     assert_straggler(cluster, 5, 0.02);
     cluster_free(cluster);
 }
@@ -135,7 +159,7 @@ static void no_help(void **unused)
     assert_nothing(cluster, 100);
     assert_int_equal(cluster->made, 1);
     assert_int_equal(strag_judge_state(cluster->judge)->nstragglers, 0);
-    assert_int_equal(strag_judge_summary(cluster->judge)->straggler, 3);
+    assert_int_equal(strag_judge_summary(cluster->judge)->late.rank[0].rank, 3);
     assert_false(is_ahead(cluster));
     cluster_free(cluster);
 }
@@ -152,7 +176,7 @@ static void report_only(void **unused)
     assert_nothing(cluster, 600);
     assert_int_equal(cluster->made, 0);
     assert_int_equal(cluster->probes, 0);
-    assert_int_equal(strag_judge_summary(cluster->judge)->straggler, 6);
+    assert_int_equal(strag_judge_summary(cluster->judge)->late.rank[0].rank, 6);
     assert_int_equal(strag_judge_summary(cluster->judge)->calls, 600);
     cluster_free(cluster);
 }
@@ -178,7 +202,7 @@ static void last_ones(void **unused)
     for (int c = 0; c < 60; c++) {
         assert_int_equal(cluster_call(cluster), STRAG_CHANGE_NOTHING);
         assert_int_equal(cluster->window.order.bytes, 0);
-        assert_int_equal(strag_judge_summary(cluster->judge)->straggler, -1);
+        assert_int_equal(strag_judge_summary(cluster->judge)->late.count, 0);
         if (policy->on && cluster->in_mode == 0)
             assert_in_range(cluster->calls, 3, 40);
     }
@@ -226,7 +250,7 @@ static bool run_job(const struct lateness *lateness, struct rng *rng, bool *dyna
         if (!lateness->all)
             cluster->straggler = (int)rng_below(rng, CLUSTER_HOSTS);
         cluster_call(cluster);
-        named = named || strag_judge_summary(cluster->judge)->straggler >= 0;
+        named = named || strag_judge_summary(cluster->judge)->late.count > 0;
     }
     *dynamic = policy->on;
     cluster_free(cluster);
@@ -299,7 +323,7 @@ static void slow_link(void **unused)
     cluster_free(cluster);
 }
 
-/* Other links: who is late is asked again. */
+/* Other links: the stragglers stay, in a plan for both. */
 static void both(void **unused)
 {
     (void)unused;
@@ -311,12 +335,29 @@ static void both(void **unused)
     cluster->factor[1] = 1.5;
     assert_changes(cluster, STRAG_CHANGE_LINKS, 10000);
     assert_int_equal(state->nslow, 1);
-    assert_int_equal(state->nstragglers, 0);
-    assert_false(is_ahead(cluster));
+    assert_straggler(cluster, 6, 0.02);
+    assert_true(is_ahead(cluster));
+    cluster->straggler = CLUSTER_NOBODY;
     assert_changes(cluster, STRAG_CHANGE_STRAGGLER, 10000);
-    assert_int_equal(state->nslow, 1); /* the table for the straggler knows of the slow link */
+    assert_int_equal(state->nslow, 1);
+    assert_int_equal(state->nstragglers, 0);
+    cluster_free(cluster);
+}
+
+/* A straggler and a slow link from the first call on: the plan for both runs by call 10. */
+static void both_at_first(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(&with_links);
+    const struct strag_state_record *state = strag_judge_state(cluster->judge);
+    cluster->straggler = 6;
+    cluster->delay = 0.02;
+    cluster->factor[1] = 2;
+    for (int c = 0; c < 10; c++)
+        cluster_call(cluster);
+    assert_int_equal(state->nslow, 1);
     assert_int_equal(state->nstragglers, 1);
-    assert_int_equal(state->straggler.rank, 6);
+    assert_true(is_ahead(cluster));
     cluster_free(cluster);
 }
 
@@ -497,6 +538,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(straggler),
         cmocka_unit_test(from_the_first_call),
+        cmocka_unit_test(two_stragglers),
         cmocka_unit_test(other_delay),
         cmocka_unit_test(no_help),
         cmocka_unit_test(report_only),
@@ -504,6 +546,7 @@ int main(void)
         cmocka_unit_test(chance_names_nobody),
         cmocka_unit_test(slow_link),
         cmocka_unit_test(both),
+        cmocka_unit_test(both_at_first),
         cmocka_unit_test(hosts),
         cmocka_unit_test(faster_rival),
         cmocka_unit_test(hopeless_rival),

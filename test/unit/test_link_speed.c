@@ -3,7 +3,7 @@
  * Links' speeds, from folders that look like the system's /sys.
  */
 #define _GNU_SOURCE
-#include "detect/link_speed.h"
+#include "machine/link_speed.h"
 
 #include "support.h"
 
@@ -166,22 +166,22 @@ static void test_compare(void **state)
     assert_int_equal(strag_topology_flat(6, 2, &topology, NULL), STRAG_OK);
     for (int rank = 0; rank < 6; rank++)
         ranks[rank].link_speed = rank / 2 == 1 ? 5e9 : 1e10;
-    strag_link_speed_compare(topology, ranks, &found);
+    strag_link_speed_compare(topology, ranks, 1.1, &found);
     assert_int_equal(found.nslow, 1);
     assert_int_equal(found.slow[0].rank, 2);
     assert_true(found.slow[0].factor == 2);
 
     found.nslow = 0;
     ranks[2].link_speed = ranks[3].link_speed = 9.9e9; /* hardly slower */
-    strag_link_speed_compare(topology, ranks, &found);
+    strag_link_speed_compare(topology, ranks, 1.1, &found);
     assert_int_equal(found.nslow, 0);
     ranks[2].link_speed = ranks[3].link_speed = 0; /* not known */
-    strag_link_speed_compare(topology, ranks, &found);
+    strag_link_speed_compare(topology, ranks, 1.1, &found);
     assert_int_equal(found.nslow, 0);
 
     ranks[2].link_speed = ranks[3].link_speed = 5e9;
     topology->nodes[topology->host_node[5]].uplink = 1e9; /* the layout knows better */
-    strag_link_speed_compare(topology, ranks, &found);
+    strag_link_speed_compare(topology, ranks, 1.1, &found);
     assert_int_equal(found.nslow, 0);
     strag_topology_free(topology);
 }

@@ -4,7 +4,7 @@
  * has not come, and who is elsewhere; one of them speaks, once. Messages take one exchange. At
  * 10,000 ranks and more the same, with what it costs.
  */
-#include "detect/roster.h"
+#include "run/roster.h"
 #include "support.h"
 
 enum {

@@ -84,9 +84,9 @@ static void assert_same_state(const struct strag_state *a, const struct strag_st
 {
     assert_int_equal(a->nstragglers, b->nstragglers);
     assert_int_equal(a->nslow, b->nslow);
-    if (a->nstragglers)
-        assert_true(a->straggler->rank == b->straggler->rank &&
-                    a->straggler->delay == b->straggler->delay);
+    for (int i = 0; i < a->nstragglers; i++)
+        assert_true(a->straggler[i].rank == b->straggler[i].rank &&
+                    a->straggler[i].delay == b->straggler[i].delay);
     for (int i = 0; i < a->nslow; i++)
         assert_true(a->slow[i].rank == b->slow[i].rank && a->slow[i].factor == b->slow[i].factor);
 }
@@ -144,9 +144,11 @@ static void read_back(void **state)
         struct strag_topology *topology = sample((int)(i % SAMPLES));
         const unsigned n = (unsigned)topology->n;
         const struct strag_slow slow = {(int)rng_below(&rng, n), 1 + rng_below(&rng, 700) / 311.};
-        const struct strag_straggler late = {(int)rng_below(&rng, n), rng_below(&rng, 999) * 1e-6};
+        const double delay = rng_below(&rng, 999) * 1e-6;
+        const struct strag_straggler late[] = {{(int)rng_below(&rng, n), delay},
+                                               {(int)rng_below(&rng, n), delay / 4}};
         const struct strag_state wrong = {slow.factor > 1 && rng_one_in(&rng, 2), &slow,
-                                          rng_one_in(&rng, 2), &late};
+                                          (int)rng_below(&rng, 3), late};
         struct strag_saved saved = random_choice(&rng, topology, &wrong);
         size_t length;
         choose(&saved);
@@ -270,7 +272,10 @@ static const struct {
     {HEAD "shared-memory: some\n", "FILE:5: shared-memory: no 'some'; accepted: none, hosts, all"},
     {HEAD "origins: {alpha: me}\n",
      "FILE:5: alpha: no 'me'; accepted: default, measured, file, user"},
-    {HEAD "straggler: {rank: 4}\n", "FILE:1: there are 4 'ranks', and the straggler, slow ranks, "},
+    {HEAD "stragglers: [{rank: 4}]\n",
+     "FILE:1: there are 4 'ranks', and the stragglers, slow ranks, "},
+    {HEAD "stragglers: [{rank: 0}, {rank: 1}, {rank: 2}, {rank: 3}]\n",
+     "FILE:5: at most 3 stragglers are accepted"},
     {HEAD "slow: [{rank: 1, factor: 1}]\n", "FILE:5: a factor above 1 is needed"},
     {HEAD "slow: [{rank: 9, factor: 2}]\n", "FILE:1: there are 4 'ranks'"},
     {HEAD "oversubscribed: {ranks: 4}\n", "FILE:5: 'ranks', 'processors' and 'window' are needed"},

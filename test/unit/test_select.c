@@ -373,6 +373,37 @@ static void refused_candidates_say_why(void **state)
     strag_topology_free(topology);
 }
 
+/* What a candidate takes, by its profile, or the best of Open MPI's own. */
+static void seconds_of_what_runs(void **state)
+{
+    (void)state;
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
+    const struct strag_problem problem = {.n = 6, .state = &one_is_late};
+    const size_t bytes = 1 << 20;
+    double previous = INFINITY;
+    struct strag_selection *selection = selected(&problem, &model, 0);
+    for (int c = 0; c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        if (!candidate->profile)
+            continue;
+        const double all = strag_profile_seconds(candidate->profile, (double)bytes);
+        const double alone =
+            strag_selection_seconds(selection, candidate->algorithm, candidate->blocks, bytes, -1);
+        assert_true(fabs(alone - (all - one_late[0].delay)) < 1e-12);
+        if (candidate->algorithm->stock)
+            previous = fmin(previous, alone);
+        if (!candidate->algorithm->needs_straggler)
+            assert_true(alone <= 1e-12 + strag_selection_seconds(selection, candidate->algorithm,
+                                                                 candidate->blocks, bytes, 0));
+    }
+    assert_true(previous < INFINITY);
+    assert_true(strag_selection_seconds(selection, NULL, 0, bytes, -1) == previous);
+    assert_true(strag_selection_seconds(selection, selection->candidate[0].algorithm, 12345, bytes,
+                                        0) == INFINITY);
+    assert_true(strag_selection_seconds(NULL, NULL, 0, bytes, 0) == INFINITY);
+    strag_selection_free(selection);
+}
+
 static void a_late_rank_that_does_not_exist(void **state)
 {
     (void)state;
@@ -419,6 +450,7 @@ int main(void)
         cmocka_unit_test(short_vectors_stay_with_the_previous_component),
         cmocka_unit_test(but_not_where_they_lose_much),
         cmocka_unit_test(refused_candidates_say_why),
+        cmocka_unit_test(seconds_of_what_runs),
         cmocka_unit_test(a_late_rank_that_does_not_exist),
         cmocka_unit_test(memory_runs_out),
     };

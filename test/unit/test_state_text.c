@@ -31,9 +31,9 @@ static void straggler_is(const char *text, int nstragglers, int rank, double del
     assert_int_equal(record.nstragglers, nstragglers);
     assert_int_equal(record.nslow, 0);
     if (nstragglers) {
-        assert_int_equal(record.straggler.rank, rank);
-        assert_true(record.straggler.delay > 0.999999 * delay &&
-                    record.straggler.delay < 1.000001 * delay);
+        assert_int_equal(record.straggler[0].rank, rank);
+        assert_true(record.straggler[0].delay > 0.999999 * delay &&
+                    record.straggler[0].delay < 1.000001 * delay);
     }
     assert_int_equal(strag_state_check_straggler(text, JOB, &err), STRAG_OK);
 }
@@ -73,9 +73,31 @@ static void straggler(void **state)
     assert_false(strag_state_names_straggler("none"));
 }
 
+/* The last to arrive comes first; ranks of the job that are not here are left out. */
+static void several(void **state)
+{
+    (void)state;
+    struct strag_state_record record = {.nstragglers = 0};
+    straggler_is("4:250,9:1500,2:500", 3, 2, 1500e-6);
+    assert_int_equal(strag_state_read_straggler("4:250,9:1500,2:500", ranks, 3, &record, NULL),
+                     STRAG_OK);
+    assert_int_equal(record.straggler[1].rank, 1);
+    assert_int_equal(record.straggler[2].rank, 0);
+    strag_state_add_straggler(&record, (struct strag_straggler){7, 600e-6});
+    assert_int_equal(record.nstragglers, 3);
+    assert_int_equal(record.straggler[1].rank, 7);
+    assert_int_equal(record.straggler[2].rank, 1);
+    straggler_is("4:250,0", 1, 0, 250e-6);
+    straggler_is("9,2", 2, 2, 1);
+    refused(strag_state_check_straggler, "9,2:3,9", "rank 9 is named twice");
+    refused(strag_state_check_straggler, "1,2,3,4", "at most 3 stragglers are accepted");
+    refused(strag_state_check_straggler, "1,", "'' is not an integer from 0 to 2147483646");
+    refused(strag_state_check_straggler, "1,12:5", "there is no rank 12; the job's are 0 to 11");
+}
+
 static void slow_is(const char *text, int nslow, const struct strag_slow *expected)
 {
-    struct strag_state_record record = {.nstragglers = 1, .straggler = {5, 6}};
+    struct strag_state_record record = {.nstragglers = 1, .straggler = {{5, 6}}};
     struct strag_error err = {""};
     if (strag_state_read_slow(text, ranks, 3, &record, &err) != STRAG_OK)
         fail_msg("%s: %s", text, err.text);
@@ -164,8 +186,8 @@ static void elsewhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(straggler), cmocka_unit_test(slow),      cmocka_unit_test(room),
-        cmocka_unit_test(items),     cmocka_unit_test(elsewhere),
+        cmocka_unit_test(straggler), cmocka_unit_test(several), cmocka_unit_test(slow),
+        cmocka_unit_test(room),      cmocka_unit_test(items),   cmocka_unit_test(elsewhere),
     };
     return cmocka_run_group_tests(tests, make_ranks, NULL);
 }

@@ -105,10 +105,9 @@ static void judge(struct cluster *cluster, enum who who, struct strag_judgement 
         }
     }
     *judgement = strag_judge_window(cluster->judge, calls, filled, NULL);
-    (void)strag_judge_summary(cluster->judge);
     cluster->longest = fmax(cluster->longest, support_thread_seconds() - start);
     strag_judge_spent(cluster->judge, 0); /* so that there is no pause: windows are most frequent */
-    cluster->looks += judgement->look;
+    cluster->looks += judgement->look > 0;
     cluster->windows++;
     strag_window_start(&cluster->window, &judgement->next);
 }
@@ -116,7 +115,7 @@ static void judge(struct cluster *cluster, enum who who, struct strag_judgement 
 /* @return seconds */
 static double run(struct cluster *cluster, enum who who)
 {
-    struct strag_judgement judgement = {.look = false};
+    struct strag_judgement judgement = {.look = 0};
     const double start = support_thread_seconds();
     for (cluster->calls = 0; cluster->calls < CALLS; cluster->calls++) {
         const bool sampled = strag_window_has(&cluster->window, cluster->bytes, CLUSTER_OPERATION);

@@ -82,16 +82,10 @@ void wires_make(struct wires *wires, int hosts, int ranks_per_host, struct rng *
     wires->topology = machine_flat(wires->n, ranks_per_host);
     for (int h = 0; h < hosts; h++)
         wires->factor[h] = 1;
-    for (int rank = 0; rank < wires->n; rank++) {
-        wires->meters[rank] = strag_meter_create(hosts);
-        assert_non_null(wires->meters[rank]);
-    }
 }
 
 void wires_free(struct wires *wires)
 {
-    for (int rank = 0; rank < wires->n; rank++)
-        strag_meter_free(wires->meters[rank]);
     strag_topology_free(wires->topology);
 }
 
@@ -128,7 +122,7 @@ static void finish(struct run *run, struct queue *queue, double through, int ran
         queue->first = (queue->first + 1) % POSTED;
         queue->count--;
         if (host >= 0)
-            strag_meter_end(run->wires->meters[rank], host, message->bytes, run->wires->now);
+            strag_meter_end(&run->wires->meters[rank], host, message->bytes, run->wires->now);
         run->moved = true;
         message->transfer->complete(message->transfer, STRAG_OK);
     }
@@ -171,7 +165,7 @@ static int wire_send(struct strag_transport *base, struct strag_transfer *transf
     struct wires *wires = end->run->wires;
     (void)buffer;
     if (host_of(wires, end->rank) != host_of(wires, peer))
-        strag_meter_begin(wires->meters[end->rank], host_of(wires, peer));
+        strag_meter_begin(&wires->meters[end->rank], host_of(wires, peer));
     post(&connection(end->run, end->rank, peer)->sends, transfer, elements);
     go_on(end->run, end->rank, peer);
     return STRAG_OK;

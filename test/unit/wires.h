@@ -26,7 +26,7 @@ struct wires {
     double jitter; /* of every call's links: slower by up to this part of themselves */
     double now;
     struct rng *rng;
-    struct strag_meter *meters[WIRES_RANKS];
+    struct strag_meter meters[WIRES_RANKS];
 };
 
 /** 100 Mbit/s, buffers of 128 KiB. Free it with wires_free; do not copy it. */

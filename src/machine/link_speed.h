@@ -43,9 +43,10 @@ double strag_link_speed_usual(double *speeds, int count);
  * has the bandwidths of hosts' links.
  *
  * @param ranks  one per rank of the topology
+ * @param slow   times; a host is slow from here on
  */
 void strag_link_speed_compare(const struct strag_topology *topology,
-                              const struct strag_rank_location *ranks,
+                              const struct strag_rank_location *ranks, double slow,
                               struct strag_state_record *state);
 
 #endif

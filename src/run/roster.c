@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "detect/roster.h"
+#include "run/roster.h"
 
 #include <stdlib.h>
 #include <string.h>

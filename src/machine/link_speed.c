@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "detect/link_speed.h"
+#include "machine/link_speed.h"
 
 #include "base/c_locale.h"
 #include "base/text.h"
-#include "detect/thresholds.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -132,7 +131,7 @@ static double uplink(const struct strag_topology *topology, int rank)
 }
 
 void strag_link_speed_compare(const struct strag_topology *topology,
-                              const struct strag_rank_location *ranks,
+                              const struct strag_rank_location *ranks, double slow,
                               struct strag_state_record *state)
 {
     double *speeds = malloc((size_t)topology->n * sizeof *speeds), fastest = 0;
@@ -147,7 +146,7 @@ void strag_link_speed_compare(const struct strag_topology *topology,
     for (int leaf = 0, node = -1; leaf < topology->n; leaf++) {
         int rank = topology->leaf_rank[leaf];
         double speed = ranks[rank].link_speed;
-        if (topology->host_node[rank] != node && speed > 0 && usual > STRAG_SLOW * speed)
+        if (topology->host_node[rank] != node && speed > 0 && usual > slow * speed)
             strag_state_add_slow(state, rank, usual / speed);
         node = topology->host_node[rank];
     }
