@@ -644,7 +644,7 @@ class Tree(Machine):
         self.height = (self.HEADER + self.ROW * max(depth[i] for i in x) + 4 * self.NODE + self.FOOTER)
 
     def is_shown(self, i):
-        return self.whole or self.nodes[i]["level"] not in ("rank", "numa", "package")
+        return self.whole or self.nodes[i]["level"] not in ("rank", "cache", "NUMA domain", "package")
 
     def is_drawn(self, link):
         return link[0] >= 0 and self.is_shown(link[0]) and self.is_shown(link[1])
