@@ -97,7 +97,7 @@ src_libstrag_la_SOURCES = \
 	src/model/saved.c src/model/saved.h \
 	src/model/saved_write.c \
 	src/model/select.c src/model/select.h \
-	src/model/table_put.c src/model/table_put.h \
+	src/model/sizes.c src/model/sizes.h \
 	src/model/traffic.c src/model/traffic.h \
 	src/plan/algorithm.c src/plan/algorithm.h \
 	src/plan/effort.h \
