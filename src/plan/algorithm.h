@@ -242,11 +242,6 @@ int strag_instance_period(const struct strag_instance *instance, int round);
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                       int rank, struct strag_plan **plan, struct strag_error *err);
 
-/** As strag_instance_open and strag_instance_plans. */
-int strag_plan_create_all(const struct strag_algorithm *algorithm,
-                          const struct strag_problem *problem, struct strag_plan **plans,
-                          struct strag_error *err);
-
 /** Free n plans (not the array). */
 void strag_plan_free_all(struct strag_plan **plans, int n);
 
