@@ -24,7 +24,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/collect/collect.c ompi_coll_strag/collect/collect.h \
 	ompi_coll_strag/collect/record.c ompi_coll_strag/collect/record.h \
 	ompi_coll_strag/collect/report.c ompi_coll_strag/collect/report.h \
-	ompi_coll_strag/collect/write_trace.c ompi_coll_strag/collect/write_trace.h \
 	ompi_coll_strag/compat/attributes.h \
 	ompi_coll_strag/compat/compat.h \
 	ompi_coll_strag/compat/components.h \

@@ -6,9 +6,7 @@
 #include "table.h"
 
 /**
- * Write the file, if one is wanted of this communicator: with %c in its name of each, else of the
- * one with the most ranks so far that rank 0 of the job decides for. So two processes never write
- * one file. A file that cannot be written is warned of.
+ * Write the file, if one is wanted of this communicator (user/file_name.h).
  *
  * @param inputs, decision  as coll_strag_decide had and left them
  */
