@@ -139,8 +139,7 @@ static int show_plans(const void *what)
     if (status == STRAG_OK)
         return EXIT_DONE;
     /* main reports errors of stdout when it closes it. */
-    return status == STRAG_ERR_IO ? EXIT_FALSE
-                                  : complain(showing->command, status, "%s", err.text);
+    return status == STRAG_ERR_IO ? EXIT_FALSE : complain(showing->command, status, "%s", err.text);
 }
 
 static bool read_manner(const struct command *command, const struct arguments *arguments, int n,
@@ -179,8 +178,8 @@ static int run_on(const struct command *command, const struct file_plan *plan,
         result = ask_for_less(command, &instance, &manner);
     const struct showing showing = {command, &instance, &manner};
     if (result == EXIT_DONE)
-        result = manner.format == SVG ? draw_json(command, show_plans, &showing)
-                                      : show_plans(&showing);
+        result =
+            manner.format == SVG ? draw_json(command, show_plans, &showing) : show_plans(&showing);
     strag_instance_close(&instance);
     close_machine(&machine);
     return result;

@@ -474,9 +474,10 @@ static int write_drawn(const void *what)
 
 static bool is_too_large(const struct strag_topology *topology)
 {
-    const int count = topology->network != STRAG_NETWORK_TREE ? strag_grid_positions(&topology->grid)
-                      : topology->hosts > 1                   ? topology->hosts
-                                                              : topology->n;
+    const int count = topology->network != STRAG_NETWORK_TREE
+                          ? strag_grid_positions(&topology->grid)
+                      : topology->hosts > 1 ? topology->hosts
+                                            : topology->n;
     return count > DRAWN_MAX;
 }
 

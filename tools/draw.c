@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char script[] =
+/* What execve takes may be written to. The script is its bytes: strings must not be that long. */
+static char python[] = "python3", option[] = "-c",
+            script[] = {
 #include "tools/draw_script.h"
-    ;
+                0};
 
 static int no_picture(const struct command *command, int reason)
 {
@@ -21,7 +23,7 @@ static int no_picture(const struct command *command, int reason)
 static int run_script(const struct command *command, FILE *json)
 {
     extern char **environ;
-    char *const arguments[] = {"python3", "-c", (char *)script, NULL};
+    char *const arguments[] = {python, option, script, NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
     int ended = 0;
@@ -32,7 +34,7 @@ static int run_script(const struct command *command, FILE *json)
         return no_picture(command, reason);
     reason = posix_spawn_file_actions_adddup2(&actions, fileno(json), STDIN_FILENO);
     if (reason == 0)
-        reason = posix_spawnp(&child, "python3", &actions, NULL, arguments, environ);
+        reason = posix_spawnp(&child, python, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (reason == 0 && waitpid(child, &ended, 0) != child)
         reason = errno;

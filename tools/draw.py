@@ -57,6 +57,7 @@ def begin(width, height, font, style, title):
 
 # ---- Plans ----
 
+TO_RIGHT, TO_LEFT = "\u2192", "\u2190"
 IN, FROM = ' class="in"', ' class="from"'  # of messages whose sender is not shown
 PLAN_STYLE = """.number{fill:#666}
 .number,.m text{text-anchor:middle}
@@ -273,7 +274,7 @@ class Plan:
                 like = f"like round {first - 1}" if same else "left out"
                 yield (f'<g class="gap"><title>rounds {first} to {first + out - 1}: {like}</title>'
                        f'<text class="number" x="{self.left[c] + self.GAP_WIDTH / 2:.1f}" y="{y:g}">'
-                       f'… {out} …</text></g>\n')
+                       f'\u2026 {out} \u2026</text></g>\n')
             elif middle - room / 2 >= free_from:
                 free_from = middle + room / 2
                 yield text_at("number", middle, y, str(first))
@@ -306,7 +307,7 @@ class Plan:
             f'vector; operation {index} ({kind}) of rank {rank}</title>'
             f'<rect{"" if sends else IN} x="{x:.1f}" y="{y + 2:.1f}" width="{width:.1f}" '
             f'height="{height:.1f}" rx="3"/><text{"" if sends else FROM} x="{x + width / 2:.1f}" '
-            f'y="{y + 2 + height / 2 + 0.36 * self.font:.1f}">{"→" if sends else "←"}{peer}']
+            f'y="{y + 2 + height / 2 + 0.36 * self.font:.1f}">{TO_RIGHT if sends else TO_LEFT}{peer}']
         if self.label + self.font * (0.6 * len(blocks) + 0.7) < width:
             parts.append(f'<tspan class="b" dx="{0.6 * self.font:g}">{blocks}</tspan>')
         parts.append("</text>")
@@ -328,9 +329,9 @@ class Plan:
         """What the bars say."""
         if not self.stages:
             return "No rank sends anything."
-        out = " … 5 …: five rounds are left out." if len(self.columns.list) < self.rounds else ""
-        one, two = ("", "; ←3: from rank 3") if self.lanes == 2 else (" in its sender's row", "")
-        return (f"A bar is a message{one}. →3 4..7: to rank 3, blocks 4 to 7{two}. Longer bars are "
+        out = " \u2026 5 \u2026: five rounds are left out." if len(self.columns.list) < self.rounds else ""
+        one, two = ("", "; \u21903: from rank 3") if self.lanes == 2 else (" in its sender's row", "")
+        return (f"A bar is a message{one}. \u21923 4..7: to rank 3, blocks 4 to 7{two}. Longer bars are "
                 f"larger messages.{out}")
 
 

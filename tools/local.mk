@@ -36,10 +36,10 @@ bin_PROGRAMS += tools/strag
 tools_strag_SOURCES = $(strag_program_sources)
 tools_strag_LDADD = src/libstrag.la
 
-# What draws pictures, as a string.
+# What draws pictures, byte by byte.
 tools/draw_script.h: tools/draw.py
 	$(AM_V_GEN)$(MKDIR_P) tools && \
-	sed -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' $(srcdir)/tools/draw.py > $@.new && mv $@.new $@
+	od -An -v -tu1 $(srcdir)/tools/draw.py | sed 's/[0-9][0-9]*/&,/g' > $@.new && mv $@.new $@
 tools/draw.$(OBJEXT): tools/draw_script.h
 CLEANFILES += tools/draw_script.h tools/draw_script.h.new
 EXTRA_DIST += tools/draw.py

@@ -155,8 +155,7 @@ void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
                        struct coll_strag_decision *decision, struct strag_selection **selection)
 {
     const struct strag_state state = strag_state_of(&decision->state);
-    const struct strag_circumstances circumstances =
-        circumstances_of(inputs, decision, &state);
+    const struct strag_circumstances circumstances = circumstances_of(inputs, decision, &state);
     struct strag_choice choice;
     strag_choose(&circumstances, &choice);
     warn(inputs, &choice);

@@ -220,4 +220,3 @@ void strag_butterfly_build(const struct strag_problem *problem, int rank,
             build_fold(&member, d, true, round++, blocks, builder);
     }
 }
-

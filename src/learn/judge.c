@@ -151,8 +151,8 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
     judge->budget.unlimited = options->same_window;
     judge->state = *state;
     judge->usual = *usual;
-    judge->stale =
-        options->fit && usual->selection && !strag_table_is_same(&usual->table, &usual->selection->table);
+    judge->stale = options->fit && usual->selection &&
+                   !strag_table_is_same(&usual->table, &usual->selection->table);
     judge->acted.rank = -1;
     judge->soon = SOON;
     judge->summary = strag_watch_summary_none();

@@ -43,8 +43,8 @@ bool strag_table_append(struct strag_table *table, size_t from, const struct str
     return true;
 }
 
-bool strag_table_append_part(struct strag_table *table, const struct strag_table *other, size_t from,
-                             size_t end)
+bool strag_table_append_part(struct strag_table *table, const struct strag_table *other,
+                             size_t from, size_t end)
 {
     bool fits = strag_table_append(table, from, strag_table_entry(other, from));
     for (int e = 0; fits && e < other->entries; e++) {

@@ -38,10 +38,10 @@ bool strag_table_is_same(const struct strag_table *a, const struct strag_table *
  */
 bool strag_table_append(struct strag_table *table, size_t from, const struct strag_entry *what);
 
-/** Append what another table says from one size to before another, from < end. @return as above, but
- * some of it may be there */
-bool strag_table_append_part(struct strag_table *table, const struct strag_table *other, size_t from,
-                             size_t end);
+/** Append what another table says from one size to before another, from < end. @return as above,
+ * but some of it may be there */
+bool strag_table_append_part(struct strag_table *table, const struct strag_table *other,
+                             size_t from, size_t end);
 
 /** Put an algorithm into a table, from one size to before another. If that does not fit into the
  * table, it stays as it is.

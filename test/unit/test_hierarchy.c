@@ -198,9 +198,9 @@ static void doubling_shares_no_uplink(void **state)
         int *last = malloc(2 * (size_t)topology->nnodes * sizeof *last);
         assert_non_null(plans);
         assert_non_null(last);
-        assert_int_equal(support_create_all(support_algorithm("hierarchical-doubling"), &problem,
-                                               plans, &err),
-                         STRAG_OK);
+        assert_int_equal(
+            support_create_all(support_algorithm("hierarchical-doubling"), &problem, plans, &err),
+            STRAG_OK);
         for (int round = 0; round < plans[0]->rounds; round++) {
             memset(last, 0, 2 * (size_t)topology->nnodes * sizeof *last);
             for (int r = 0; r < n; r++) {

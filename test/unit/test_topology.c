@@ -236,8 +236,7 @@ static void check_against(const struct strag_topology *topology, const struct ma
             double uplink;
             int given = given_ancestor(nodes, a, b);
             int expected = given_node(nodes, given, &uplink);
-            const struct strag_node *node =
-                &topology->nodes[support_ancestor(topology, a, b)];
+            const struct strag_node *node = &topology->nodes[support_ancestor(topology, a, b)];
             assert_int_equal(node->level, nodes->list[expected].level);
             assert_int_equal(node->leaves, given_leaves(nodes, given));
             if (expected > 0 && node->uplink != uplink)
