@@ -17,14 +17,12 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/call/request.c ompi_coll_strag/call/request.h \
 	ompi_coll_strag/choice/explain.c ompi_coll_strag/choice/explain.h \
 	ompi_coll_strag/choice/plans.c ompi_coll_strag/choice/plans.h \
-	ompi_coll_strag/choice/save.c ompi_coll_strag/choice/save.h \
 	ompi_coll_strag/choice/store.c ompi_coll_strag/choice/store.h \
 	ompi_coll_strag/choice/table.c ompi_coll_strag/choice/table.h \
 	ompi_coll_strag/choice/user_plans.c ompi_coll_strag/choice/user_plans.h \
 	ompi_coll_strag/collect/collect.c ompi_coll_strag/collect/collect.h \
 	ompi_coll_strag/collect/record.c ompi_coll_strag/collect/record.h \
 	ompi_coll_strag/collect/report.c ompi_coll_strag/collect/report.h \
-	ompi_coll_strag/collect/write_trace.c ompi_coll_strag/collect/write_trace.h \
 	ompi_coll_strag/compat/attributes.h \
 	ompi_coll_strag/compat/compat.h \
 	ompi_coll_strag/compat/components.h \
@@ -43,7 +41,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/facts/segments.c ompi_coll_strag/facts/segments.h \
 	ompi_coll_strag/facts/state.c ompi_coll_strag/facts/state.h \
 	ompi_coll_strag/mpi/failure.h \
-	ompi_coll_strag/mpi/previous.h \
 	ompi_coll_strag/mpi/queue.c ompi_coll_strag/mpi/queue.h \
 	ompi_coll_strag/mpi/reducer.c ompi_coll_strag/mpi/reducer.h \
 	ompi_coll_strag/mpi/teardown.c ompi_coll_strag/mpi/teardown.h \
@@ -68,7 +65,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/user/log.c ompi_coll_strag/user/log.h \
 	ompi_coll_strag/user/settings.c ompi_coll_strag/user/settings.h \
 	ompi_coll_strag/user/texts.c ompi_coll_strag/user/texts.h \
-	ompi_coll_strag/user/unknown.c ompi_coll_strag/user/unknown.h \
 	ompi_coll_strag/user/values.c ompi_coll_strag/user/values.h \
 	ompi_coll_strag/watch/last_arrival.c ompi_coll_strag/watch/last_arrival.h \
 	ompi_coll_strag/watch/notes.c ompi_coll_strag/watch/notes.h \

@@ -47,7 +47,6 @@ src_libstrag_la_SOURCES = \
 	src/base/json.c src/base/json.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/compact.c src/base/compact.h \
-	src/base/svg.c src/base/svg.h \
 	src/base/parse.c src/base/parse.h \
 	src/base/progress.h \
 	src/base/scale.h \
@@ -99,8 +98,7 @@ src_libstrag_la_SOURCES = \
 	src/model/saved.c src/model/saved.h \
 	src/model/saved_write.c \
 	src/model/select.c src/model/select.h \
-	src/model/symmetry.c src/model/symmetry.h \
-	src/model/table_put.c src/model/table_put.h \
+	src/model/sizes.c src/model/sizes.h \
 	src/model/traffic.c src/model/traffic.h \
 	src/plan/algorithm.c src/plan/algorithm.h \
 	src/plan/effort.h \
@@ -112,8 +110,6 @@ src_libstrag_la_SOURCES = \
 	src/plan/plan_proof.c src/plan/plan_proof.h \
 	src/plan/plan_store.c src/plan/plan_store.h \
 	src/plan/show.c src/plan/show.h \
-	src/plan/show_rounds.c src/plan/show_rounds.h \
-	src/plan/show_svg.c \
 	src/plan/trace.c src/plan/trace.h \
 	src/plan/verify.c src/plan/verify.h \
 	src/plan/verify_match.c src/plan/verify_run.c src/plan/verify_proof.h \

@@ -2,7 +2,7 @@
 /*
  * strag cost: what algorithms take by the link-load model, for a list of sizes.
  */
-#include "cost_svg.h"
+#include "draw.h"
 #include "model/platform.h"
 #include "model/select.h"
 #include "terminal.h"
@@ -156,23 +156,17 @@ static const char *no_picture(const struct table *table)
     return table->sizes < 2 ? "--format svg needs two sizes or more" : NULL;
 }
 
-static void write_svg(const struct table *table)
+/* What it is drawn from. */
+static int write_drawn(const void *table)
 {
-    struct curve curves[ALGORITHMS_MAX];
-    char machine[4096], title[4128];
-    for (int c = 0; c < table->columns; c++)
-        curves[c] = (struct curve){table->algorithms[c]->name, column_of(table, c)};
-    snprintf(title, sizeof title, "n = %d, %s", table->machine->problem.n,
-             machine_title(table->machine, machine, sizeof machine));
-    if (!cost_svg(title, table->bytes, table->sizes, curves, table->columns))
-        fputs("strag cost: out of memory for a picture\n", stderr);
+    write_json(table);
+    return EXIT_DONE;
 }
 
 enum { SVG = 3 };
 
 static const char *const formats[] = {"text", "csv", "json", [SVG] = "svg", NULL};
-static void (*const writers[])(const struct table *table) = {write_text, write_csv, write_json,
-                                                             write_svg};
+static void (*const writers[])(const struct table *table) = {write_text, write_csv, write_json};
 
 /* Mode `rounds`, of one count of blocks. If `least` knows no less, it and the count are set, and
  * likewise what the next column is rated. */
@@ -357,7 +351,9 @@ static int run_on(const struct command *command, const struct arguments *argumen
     if (result == EXIT_DONE)
         result = fill(command, named, &table);
     clear_terminal();
-    if (result == EXIT_DONE)
+    if (result == EXIT_DONE && format == SVG)
+        result = draw_json(command, write_drawn, &table);
+    else if (result == EXIT_DONE)
         writers[format](&table);
     strag_platform_free(table.platform);
     free(table.seconds);

@@ -81,7 +81,7 @@ static int ask_model(const struct strag_circumstances *circumstances, struct str
 static int compare_with_saved(const struct explanation *explanation, bool as_text)
 {
     const struct strag_saved *saved = explanation->machine->saved;
-    if (!saved || strag_saved_same_table(&saved->table, &explanation->table))
+    if (!saved || strag_table_is_same(&saved->table, &explanation->table))
         return EXIT_DONE;
     if (as_text) {
         puts("\nbut the job ran:");

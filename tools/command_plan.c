@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 #include "compact.h"
+#include "draw.h"
 #include "plan/show.h"
 #include "terminal.h"
 #include "topology_options.h"
@@ -17,7 +18,8 @@ typedef int show_function(FILE *out, const struct strag_instance *instance,
 enum format { TEXT, JSON, SVG };
 
 static const char *const formats[] = {"text", "json", "svg", NULL};
-static show_function *const shows[] = {strag_show_text, strag_show_json, strag_show_svg};
+/* A picture is drawn from JSON. */
+static show_function *const shows[] = {strag_show_text, strag_show_json, strag_show_json};
 
 enum { ALL_RANKS = -1 };
 
@@ -114,9 +116,17 @@ static int ask_for_less(const struct command *command, const struct strag_instan
                     bytes_text(amount.bytes, bytes), formats[manner->format]);
 }
 
-static int show_plans(const struct command *command, const struct strag_instance *instance,
-                      const struct manner *manner)
+struct showing {
+    const struct command *command;
+    const struct strag_instance *instance;
+    const struct manner *manner;
+};
+
+static int show_plans(const void *what)
 {
+    const struct showing *showing = what;
+    const struct strag_instance *instance = showing->instance;
+    const struct manner *manner = showing->manner;
     struct strag_error err;
     const struct strag_ranks one = {manner->rank, manner->rank + 1}, all = {0, instance->problem.n};
     /* If a terminal gets the plans, too, the line would be in their way. */
@@ -129,7 +139,7 @@ static int show_plans(const struct command *command, const struct strag_instance
     if (status == STRAG_OK)
         return EXIT_DONE;
     /* main reports errors of stdout when it closes it. */
-    return status == STRAG_ERR_IO ? EXIT_FALSE : complain(command, status, "%s", err.text);
+    return status == STRAG_ERR_IO ? EXIT_FALSE : complain(showing->command, status, "%s", err.text);
 }
 
 static bool read_manner(const struct command *command, const struct arguments *arguments, int n,
@@ -166,8 +176,10 @@ static int run_on(const struct command *command, const struct file_plan *plan,
     if (result == EXIT_DONE && manner.rank == ALL_RANKS && problem->n > RANKS_UNASKED &&
         !plan->arguments.value[OPTION_YES])
         result = ask_for_less(command, &instance, &manner);
+    const struct showing showing = {command, &instance, &manner};
     if (result == EXIT_DONE)
-        result = show_plans(command, &instance, &manner);
+        result =
+            manner.format == SVG ? draw_json(command, show_plans, &showing) : show_plans(&showing);
     strag_instance_close(&instance);
     close_machine(&machine);
     return result;

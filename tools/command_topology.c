@@ -2,16 +2,20 @@
 /*
  * strag topology: the machine as it was read, and the placement of ranks.
  */
-#include "topology_svg.h"
+#include "draw.h"
+#include "model/loads.h"
 #include "write.h"
 
 #include "base/units.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* With more hosts than this, adjacent equal ones share a line. */
 #define HOSTS_MAX 32
+/* Hosts of a picture. */
+#define DRAWN_MAX 1024
 
 static double gbit(double bytes_per_second)
 {
@@ -400,7 +404,40 @@ static void write_json_node(const struct strag_topology *topology, int index)
     printf("]}");
 }
 
-static void write_json(const struct machine *machine)
+/* What a picture needs besides. */
+struct drawn {
+    const struct machine *machine;
+    const struct strag_algorithm *algorithm; /* NULL: links are drawn in the same way */
+    struct strag_links *links;
+    double *load; /* [link]: vectors */
+};
+
+/* Those that are there, each as its ends, dimension, bytes a second and load (draw.py). */
+static void write_json_links(const struct drawn *drawn)
+{
+    const char *comma = "";
+    printf("],\"algorithm\":");
+    if (drawn->algorithm)
+        write_json_string(drawn->algorithm->name);
+    else
+        printf("null");
+    printf(",\"links\":[");
+    for (int l = 0; l < drawn->links->nlinks; l++) {
+        const struct strag_link_ends ends = strag_link_ends(drawn->links, l);
+        const double bandwidth = strag_link_bandwidth(drawn->links, l);
+        if (ends.from < 0 && ends.to < 0)
+            continue;
+        printf("%s\n[%d,%d,%d,", comma, ends.from, ends.to, ends.dim);
+        if (isfinite(bandwidth))
+            printf("%.17g,%.17g]", bandwidth, drawn->load[l]);
+        else
+            printf("null,%.17g]", drawn->load[l]);
+        comma = ",";
+    }
+}
+
+/* @param drawn  NULL: for a program */
+static void write_json(const struct machine *machine, const struct drawn *drawn)
 {
     const struct strag_topology *topology = machine->topology;
     char title[4096];
@@ -415,14 +452,62 @@ static void write_json(const struct machine *machine)
     printf(",\"nodes\":[");
     const char *comma = "";
     for (int i = 0; i < topology->nnodes; i++) {
-        if (topology->nodes[i].level == STRAG_LEVEL_RANK)
+        if (topology->nodes[i].level == STRAG_LEVEL_RANK && !drawn)
             continue;
         printf("%s\n", comma);
         write_json_node(topology, i);
         comma = ",";
     }
+    if (drawn)
+        write_json_links(drawn);
     puts("]}");
 }
+
+/* ---- A picture ---- */
+
+static int write_drawn(const void *what)
+{
+    const struct drawn *drawn = what;
+    write_json(drawn->machine, drawn);
+    return EXIT_DONE;
+}
+
+static bool is_too_large(const struct strag_topology *topology)
+{
+    const int count = topology->network != STRAG_NETWORK_TREE
+                          ? strag_grid_positions(&topology->grid)
+                      : topology->hosts > 1 ? topology->hosts
+                                            : topology->n;
+    return count > DRAWN_MAX;
+}
+
+static int draw(const struct command *command, const struct machine *machine,
+                const struct strag_algorithm *algorithm)
+{
+    struct drawn drawn = {.machine = machine, .algorithm = algorithm};
+    struct strag_problem problem = machine->problem;
+    struct strag_error err;
+    if (is_too_large(machine->topology))
+        return complain(command, STRAG_ERR_ARGUMENT, "--format svg draws at most %d hosts",
+                        DRAWN_MAX);
+    problem.topology = machine->topology;
+    int status = strag_links_create(machine->topology, &machine->sourced.model, problem.state,
+                                    &drawn.links, &err);
+    if (status == STRAG_OK) {
+        drawn.load = calloc((size_t)drawn.links->nlinks, sizeof *drawn.load);
+        if (!drawn.load)
+            status = strag_fail(&err, STRAG_ERR_MEMORY, "out of memory for a picture");
+        else if (algorithm)
+            status = strag_link_loads(algorithm, &problem, drawn.links, drawn.load, &err);
+    }
+    int result = status == STRAG_OK ? draw_json(command, write_drawn, &drawn)
+                                    : complain(command, status, "%s", err.text);
+    strag_links_free(drawn.links);
+    free(drawn.load);
+    return result;
+}
+
+/* ---- The command ---- */
 
 enum { TEXT, JSON, SVG };
 
@@ -461,9 +546,9 @@ static int run(const struct command *command, const struct arguments *given)
         result = complain(command, STRAG_ERR_ARGUMENT,
                           "ALGORITHM says whose traffic a picture shows: add --format svg");
     if (result == EXIT_DONE && format == SVG)
-        result = topology_svg(command, &machine, algorithm);
+        result = draw(command, &machine, algorithm);
     else if (result == EXIT_DONE && format == JSON)
-        write_json(&machine);
+        write_json(&machine, NULL);
     else if (result == EXIT_DONE)
         write_text(&machine);
     close_machine(&machine);

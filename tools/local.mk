@@ -18,8 +18,8 @@ strag_other_sources = \
 	tools/commands.h \
 	tools/compact.c \
 	tools/compact.h \
-	tools/cost_svg.c \
-	tools/cost_svg.h \
+	tools/draw.c \
+	tools/draw.h \
 	tools/explain_levels.c \
 	tools/explanation.h \
 	tools/options.c \
@@ -28,8 +28,6 @@ strag_other_sources = \
 	tools/terminal.h \
 	tools/topology_options.c \
 	tools/topology_options.h \
-	tools/topology_svg.c \
-	tools/topology_svg.h \
 	tools/write.c \
 	tools/write.h
 strag_program_sources = $(strag_table_sources) $(strag_other_sources)
@@ -37,6 +35,14 @@ strag_program_sources = $(strag_table_sources) $(strag_other_sources)
 bin_PROGRAMS += tools/strag
 tools_strag_SOURCES = $(strag_program_sources)
 tools_strag_LDADD = src/libstrag.la
+
+# What draws pictures, byte by byte.
+tools/draw_script.h: tools/draw.py
+	$(AM_V_GEN)$(MKDIR_P) tools && \
+	od -An -v -tu1 $(srcdir)/tools/draw.py | sed 's/[0-9][0-9]*/&,/g' > $@.new && mv $@.new $@
+tools/draw.$(OBJEXT): tools/draw_script.h
+CLEANFILES += tools/draw_script.h tools/draw_script.h.new
+EXTRA_DIST += tools/draw.py
 
 dist_man_MANS += doc/strag.1
 

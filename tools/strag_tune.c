@@ -14,6 +14,7 @@
 #include "algorithms/table.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "model/model_file.h"
 #include "model/select.h"
@@ -272,36 +273,11 @@ static struct counters read_counters(void)
 
 /* ---- The job, and the contenders ---- */
 
-static int by_name(const void *a, const void *b)
+static void find_job(struct tune_job *job)
 {
-    return strcmp(a, b);
-}
-
-/* Hosts are distinguished by their names, as coll/strag does. */
-static void find_job(struct tune *tune)
-{
-    char own[MPI_MAX_PROCESSOR_NAME] = "";
-    int length;
-    struct tune_job *job = &tune->job;
-    MPI_Comm_size(MPI_COMM_WORLD, &job->ranks);
-    MPI_Get_processor_name(own, &length);
-    char *all = allocate((size_t)job->ranks * sizeof own);
-    MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, MPI_COMM_WORLD);
-    qsort(all, (size_t)job->ranks, sizeof own, by_name);
-    int first = 0, same = 1;
-    for (int i = 1; i <= job->ranks; i++) {
-        if (i < job->ranks &&
-            strcmp(all + (size_t)i * sizeof own, all + (size_t)first * sizeof own) == 0)
-            continue;
-        if (job->hosts == 0)
-            job->ranks_per_host = i - first;
-        same = same && job->ranks_per_host == i - first;
-        job->hosts++;
-        first = i;
-    }
-    if (!same)
-        job->ranks_per_host = 0;
-    free(all);
+    const struct tune_places places = tune_find_places(MPI_COMM_WORLD);
+    *job = (struct tune_job){places.ranks, places.hosts, places.ranks_per_host};
+    free(places.leader);
 }
 
 static MPI_Comm communicator(const char *key, const char *value)
@@ -478,12 +454,6 @@ static bool enough(const struct tune *tune, int samples, double start)
     return stop || samples == SAMPLES_MAX;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The contenders take turns; each begins as often. @param[out] medians  rank 0's */
 static void measure(const struct tune *tune, size_t bytes, double *medians)
 {
@@ -507,7 +477,7 @@ static void measure(const struct tune *tune, size_t bytes, double *medians)
         MPI_Reduce(tune->rank == 0 ? MPI_IN_PLACE : times, times, samples, MPI_DOUBLE, MPI_MAX, 0,
                    tune->sync);
         if (tune->rank == 0) {
-            qsort(times, (size_t)samples, sizeof *times, by_value);
+            qsort(times, (size_t)samples, sizeof *times, strag_compare_double);
             medians[c] = times[samples / 2];
         }
     }
@@ -654,7 +624,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &tune.rank);
     read_options(&tune.options, argc, argv, tune.rank);
-    find_job(&tune);
+    find_job(&tune.job);
     if (tune.rank == 0 && tune.options.output) {
         read_old(&tune.options);
         check_old(&tune);

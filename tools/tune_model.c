@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tune_model.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,12 +60,6 @@ static void allreduce(MPI_Comm pair, int rank, char *memory, int bytes)
     MPI_Allreduce(MPI_IN_PLACE, memory, bytes / (int)sizeof(float), MPI_FLOAT, MPI_MAX, pair);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sleep until all ranks are here. */
 static void meet(MPI_Comm sync)
 {
@@ -95,7 +91,7 @@ static double time_exchange(MPI_Comm pair, exchange *run, char *memory, int byte
         else
             MPI_Recv(&more, 1, MPI_INT, 0, TAG, pair, MPI_STATUS_IGNORE);
     }
-    qsort(times, (size_t)count, sizeof *times, by_value);
+    qsort(times, (size_t)count, sizeof *times, strag_compare_double);
     return times[count / 2];
 }
 
@@ -165,29 +161,25 @@ static struct line measure_pair(MPI_Comm sync, int first, int second, exchange *
 
 /* ---- Where the ranks are ---- */
 
-/* The first ranks of hosts, and two ranks of one host; -1: there are none. */
-struct places {
-    int *leader;
-    int hosts, ranks, neighbour[2];
-};
-
-static struct places find_places(MPI_Comm sync)
+struct tune_places tune_find_places(MPI_Comm comm)
 {
     char own[MPI_MAX_PROCESSOR_NAME] = "";
-    struct places places = {.neighbour = {-1, -1}};
+    struct tune_places places = {.neighbour = {-1, -1}};
     int length;
-    MPI_Comm_size(sync, &places.ranks);
+    MPI_Comm_size(comm, &places.ranks);
     MPI_Get_processor_name(own, &length);
     char *all = malloc((size_t)places.ranks * sizeof own);
+    int *ranks_on = calloc((size_t)places.ranks, sizeof *ranks_on); /* [host] */
     places.leader = malloc((size_t)places.ranks * sizeof *places.leader);
-    if (!all || !places.leader)
+    if (!all || !ranks_on || !places.leader)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, sync);
+    MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, comm);
     for (int rank = 0; rank < places.ranks; rank++) {
         int h = 0;
         while (h < places.hosts && strcmp(all + (size_t)places.leader[h] * sizeof own,
                                           all + (size_t)rank * sizeof own) != 0)
             h++;
+        ranks_on[h]++;
         if (h == places.hosts) {
             places.leader[places.hosts++] = rank;
         } else if (places.neighbour[0] < 0) {
@@ -195,6 +187,11 @@ static struct places find_places(MPI_Comm sync)
             places.neighbour[1] = rank;
         }
     }
+    places.ranks_per_host = ranks_on[0];
+    for (int h = 1; h < places.hosts; h++)
+        if (ranks_on[h] != ranks_on[0])
+            places.ranks_per_host = 0;
+    free(ranks_on);
     free(all);
     return places;
 }
@@ -209,7 +206,7 @@ static double tidy(int id, double value)
     return strtod(text, NULL) * strag_model_numbers[id].scale;
 }
 
-static void measure_between(MPI_Comm sync, const struct places *places,
+static void measure_between(MPI_Comm sync, const struct tune_places *places,
                             struct strag_model_entry *entry)
 {
     const int pairs = places->hosts == 2          ? 1
@@ -226,10 +223,10 @@ static void measure_between(MPI_Comm sync, const struct places *places,
         further[p] = line.further;
         error[p] = line.error;
     }
-    qsort(alpha, (size_t)pairs, sizeof *alpha, by_value);
-    qsort(per_byte, (size_t)pairs, sizeof *per_byte, by_value);
-    qsort(further, (size_t)pairs, sizeof *further, by_value);
-    qsort(error, (size_t)pairs, sizeof *error, by_value);
+    qsort(alpha, (size_t)pairs, sizeof *alpha, strag_compare_double);
+    qsort(per_byte, (size_t)pairs, sizeof *per_byte, strag_compare_double);
+    qsort(further, (size_t)pairs, sizeof *further, strag_compare_double);
+    qsort(error, (size_t)pairs, sizeof *error, strag_compare_double);
     entry->value[STRAG_MODEL_ALPHA] = tidy(STRAG_MODEL_ALPHA, alpha[pairs / 2]);
     entry->value[STRAG_MODEL_BANDWIDTH] = tidy(STRAG_MODEL_BANDWIDTH, 1 / per_byte[pairs / 2]);
     entry->value[STRAG_MODEL_OVERHEAD] = tidy(STRAG_MODEL_OVERHEAD, further[pairs / 2]);
@@ -256,7 +253,7 @@ static double measure_reduction(MPI_Comm sync)
             MPI_Reduce_local(from, to, REDUCED / sizeof *from, MPI_FLOAT, MPI_SUM);
             times[count] = MPI_Wtime() - start;
         }
-        qsort(times, (size_t)count, sizeof *times, by_value);
+        qsort(times, (size_t)count, sizeof *times, strag_compare_double);
         per_byte = times[count / 2] / REDUCED;
         free(from);
     }
@@ -267,7 +264,7 @@ static double measure_reduction(MPI_Comm sync)
 
 /* A byte is sent and reduced: what the reduction does not take, sending does, but a tenth at least.
  */
-static void measure_within(MPI_Comm sync, const struct places *places, double reduction,
+static void measure_within(MPI_Comm sync, const struct tune_places *places, double reduction,
                            struct strag_model_entry *entry)
 {
     static const char *const pinned[] = {"coll_strag_algorithm", "recursive-doubling"};
@@ -280,7 +277,7 @@ static void measure_within(MPI_Comm sync, const struct places *places, double re
 
 void tune_model_measure(MPI_Comm sync, struct strag_model_entry *entry)
 {
-    struct places places = find_places(sync);
+    struct tune_places places = tune_find_places(sync);
     const time_t now = time(NULL);
     struct tm today;
     *entry = (struct strag_model_entry){

@@ -23,6 +23,17 @@
 
 #include <mpi.h>
 
+/* Where the ranks are. Hosts are distinguished by their names, as coll/strag does. */
+struct tune_places {
+    int *leader; /* [host]: its first rank; the caller's to free */
+    int hosts, ranks;
+    int ranks_per_host; /* 0: not all equal */
+    int neighbour[2];   /* two ranks of one host; -1: there are none */
+};
+
+/** Collective over a communicator of all ranks. */
+struct tune_places tune_find_places(MPI_Comm comm);
+
 /**
  * Measure. Collective over MPI_COMM_WORLD, in which there are two ranks at least.
  *

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "table.h"
 
+#include "user/file_name.h"
 #include "user/info_keys.h"
 #include "user/log.h"
 
 #include "base/units.h"
 #include "machine/state_text.h"
-
-#include <pthread.h>
+#include "model/saved.h"
 
 /* The rules file, read by the first communicator that needs it. */
 static struct {
@@ -123,9 +123,10 @@ static size_t minimum_of(const struct coll_strag_table_inputs *inputs)
                                  : strag_choice_minimum(hosts, inputs->all_shared, &inputs->model);
 }
 
-struct strag_circumstances coll_strag_circumstances(const struct coll_strag_table_inputs *inputs,
-                                                    const struct coll_strag_decision *decision,
-                                                    const struct strag_state *state)
+/* All that a choice rests on. @param state  the decision's, which outlives what is returned */
+static struct strag_circumstances circumstances_of(const struct coll_strag_table_inputs *inputs,
+                                                   const struct coll_strag_decision *decision,
+                                                   const struct strag_state *state)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
     const bool pinned = inputs->pinned != COLL_STRAG_AUTO;
@@ -154,8 +155,7 @@ void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
                        struct coll_strag_decision *decision, struct strag_selection **selection)
 {
     const struct strag_state state = strag_state_of(&decision->state);
-    const struct strag_circumstances circumstances =
-        coll_strag_circumstances(inputs, decision, &state);
+    const struct strag_circumstances circumstances = circumstances_of(inputs, decision, &state);
     struct strag_choice choice;
     strag_choose(&circumstances, &choice);
     warn(inputs, &choice);
@@ -178,7 +178,7 @@ double coll_strag_select_without(const struct coll_strag_table_inputs *inputs,
 {
     struct strag_error err;
     const struct strag_state view = strag_state_of(state);
-    const struct strag_circumstances all = coll_strag_circumstances(inputs, decision, &view);
+    const struct strag_circumstances all = circumstances_of(inputs, decision, &view);
     const struct strag_select_options options = {
         .only = strag_algorithm_any_straggler(),
         .short_plans = true,
@@ -187,4 +187,35 @@ double coll_strag_select_without(const struct coll_strag_table_inputs *inputs,
     if (strag_select(&all.problem, &all.model, &options, selection, &err) != STRAG_OK)
         coll_strag_log(inputs->comm, "%s", err.text);
     return inputs->all_shared ? all.model.local_alpha : all.model.alpha;
+}
+
+/* ---- coll_strag_save ---- */
+
+static struct coll_strag_files files = {COLL_STRAG_WARN_SAVE, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void write_saved(const void *what, FILE *stream)
+{
+    (void)strag_saved_write(what, stream);
+}
+
+void coll_strag_save(const struct coll_strag_table_inputs *inputs,
+                     const struct coll_strag_decision *decision)
+{
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    const struct strag_state state = strag_state_of(&decision->state);
+    const struct strag_saved what = {
+        .version = coll_strag_version,
+        .communicator = inputs->comm->c_name,
+        .circumstances = circumstances_of(inputs, decision, &state),
+        .model = inputs->model,
+        .model_file = settings->model_file,
+        .rules_file = settings->rules_file,
+        .reproducible = decision->reproducible,
+        .shared_memory = inputs->all_shared ? STRAG_SHARED_ALL
+                         : inputs->shared   ? STRAG_SHARED_HOSTS
+                                            : STRAG_SHARED_NONE,
+        .table = decision->table,
+        .line = decision->line,
+    };
+    coll_strag_file_write(&files, settings->save_file, inputs->comm, 0, write_saved, &what);
 }

@@ -32,11 +32,10 @@ struct coll_strag_table_inputs {
 void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
                        struct coll_strag_decision *decision, struct strag_selection **selection);
 
-/** All that such a choice rests on. @param state  the decision's, which outlives what is returned
- */
-struct strag_circumstances coll_strag_circumstances(const struct coll_strag_table_inputs *inputs,
-                                                    const struct coll_strag_decision *decision,
-                                                    const struct strag_state *state);
+/** Write the choice, and all that it rests on, into a file, if one is wanted of this communicator
+ * (coll_strag_save). @param inputs, decision  as coll_strag_decide had and left them */
+void coll_strag_save(const struct coll_strag_table_inputs *inputs,
+                     const struct coll_strag_decision *decision);
 
 /** The candidates that go ahead without the straggler of a state, as without any other rank.
  * @param[out] selection  the caller's to free; NULL: there are none

@@ -5,8 +5,8 @@
 #include "compat/world.h"
 #include "facts/state.h"
 #include "report.h"
+#include "user/file_name.h"
 #include "user/log.h"
-#include "write_trace.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -268,6 +268,14 @@ static void make_report(const struct coll_strag_ledger *ledger, const struct rec
     coll_strag_report(&account);
 }
 
+static struct coll_strag_files trace_files = {COLL_STRAG_WARN_NOT_WRITTEN,
+                                              .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void write_trace(const void *job, FILE *stream)
+{
+    strag_trace_json(job, stream);
+}
+
 /* Times are brought to the clock of rank 0. */
 static void make_trace(const struct coll_strag_ledger *ledger, const struct records *records,
                        const char *name, const char *const *outcomes)
@@ -276,6 +284,7 @@ static void make_trace(const struct coll_strag_ledger *ledger, const struct reco
     const struct strag_trace_job job = {
         .name = name, .ranks = records->traces, .n = records->n, .outcomes = outcomes};
     struct strag_clocks *clocks;
+    size_t events = 0;
     if (strag_clocks_find(records->stays, records->n, &common, &clocks) != STRAG_OK)
         return;
     for (int r = 0; r < records->n; r++) {
@@ -284,10 +293,12 @@ static void make_trace(const struct coll_strag_ledger *ledger, const struct reco
             event->begin = strag_clocks_shift(clocks, r, event->begin);
             event->end = strag_clocks_shift(clocks, r, event->end);
         }
+        events += records->traces[r].count;
     }
     strag_clocks_free(clocks);
     strag_trace_sort(&job);
-    coll_strag_trace_write(ledger->comm, &job);
+    coll_strag_file_write(&trace_files, coll_strag_settings.trace_file, ledger->comm, events,
+                          write_trace, &job);
 }
 
 /* On rank 0: its info key may have said something else than the parameter. */

@@ -2,7 +2,6 @@
 #include "decide.h"
 
 #include "choice/explain.h"
-#include "choice/save.h"
 #include "choice/store.h"
 #include "choice/table.h"
 #include "facts/segments.h"

@@ -13,7 +13,6 @@
 #include "facts/decision.h"
 #include "facts/fingerprint.h"
 #include "mpi/failure.h"
-#include "mpi/previous.h"
 #include "mpi/queue.h"
 #include "mpi/teardown.h"
 #include "shared_setup.h"
@@ -24,6 +23,17 @@
 #include "wire/transport_pml.h"
 
 #include "shm/shm.h"
+
+/* The component underneath: the functions that it had installed before strag's, for delegated
+ * calls. */
+struct coll_strag_previous {
+    mca_coll_base_module_allreduce_fn_t allreduce;
+    mca_coll_base_module_t *allreduce_module;
+    mca_coll_base_module_iallreduce_fn_t iallreduce; /* NULL: there is none, nor one of strag */
+    mca_coll_base_module_t *iallreduce_module;
+    mca_coll_base_module_allreduce_init_fn_t allreduce_init; /* likewise */
+    mca_coll_base_module_t *allreduce_init_module;
+};
 
 enum coll_strag_setup { COLL_STRAG_SETUP_NOT_YET, COLL_STRAG_SETUP_RUNNING, COLL_STRAG_SETUP_DONE };
 

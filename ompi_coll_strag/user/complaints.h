@@ -34,4 +34,9 @@ bool coll_strag_source_is(const struct coll_strag_source *source, const char *wo
 void coll_strag_complain(const struct coll_strag_source *source, const char *reason,
                          const char *nearest, const char *accepted, const char *used);
 
+/** Complain of every coll_strag_NAME that a user sets and that is none: in the environment, which
+ * is where --mca leads, and in Open MPI's parameter files. Open MPI takes no notice of them, so
+ * that a misspelt one would have no effect, without a word. */
+void coll_strag_find_unknown(struct coll_strag_complaints *complaints);
+
 #endif

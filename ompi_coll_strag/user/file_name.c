@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "file_name.h"
 
-#include <string.h>
+#include "base/file.h"
 
-bool coll_strag_file_each(const char *wanted)
-{
-    return NULL != strstr(wanted, "%c");
-}
+#include <limits.h>
+#include <string.h>
 
 static bool is_letter_or_digit(char c) /* in any locale */
 {
@@ -30,8 +28,8 @@ static void file_part(const ompi_communicator_t *comm, char *part, size_t size)
         snprintf(part + length, size - (size_t)length, "-of-rank-%u", leader);
 }
 
-bool coll_strag_file_name(const char *wanted, const ompi_communicator_t *comm, char *name,
-                          size_t size)
+/* @return false: it is too long */
+static bool make_name(const char *wanted, const ompi_communicator_t *comm, char *name, size_t size)
 {
     const char *mark = strstr(wanted, "%c");
     char part[MPI_MAX_OBJECT_NAME + 32] = "";
@@ -41,4 +39,40 @@ bool coll_strag_file_name(const char *wanted, const ompi_communicator_t *comm, c
         mark ? snprintf(name, size, "%.*s%s%s", (int)(mark - wanted), wanted, part, mark + 2)
              : snprintf(name, size, "%s", wanted);
     return length > 0 && (size_t)length < size;
+}
+
+/* With the lock held. */
+static bool is_wanted(struct coll_strag_files *files, const char *wanted, int n, size_t size)
+{
+    if (!wanted[0] || strstr(wanted, "%c"))
+        return wanted[0];
+    if (!coll_strag_speaks() || n < files->ranks || (n == files->ranks && size <= files->size))
+        return false;
+    files->ranks = n;
+    files->size = size;
+    return true;
+}
+
+void coll_strag_file_write(struct coll_strag_files *files, const char *wanted,
+                           ompi_communicator_t *comm, size_t size,
+                           void (*write)(const void *what, FILE *stream), const void *what)
+{
+    char name[PATH_MAX];
+    struct strag_error err = {"the name is too long"};
+    struct strag_output out;
+    bool written = false;
+    pthread_mutex_lock(&files->lock);
+    const bool is_to_be = is_wanted(files, wanted, ompi_comm_size(comm), size);
+    if (is_to_be && make_name(wanted, comm, name, sizeof name) &&
+        strag_output_open(&out, name, &err) == STRAG_OK) {
+        write(what, out.stream);
+        written = strag_output_close(&out, true, &err) == STRAG_OK;
+    }
+    pthread_mutex_unlock(&files->lock);
+    if (written)
+        coll_strag_log(comm, "saved in %s", name);
+    else if (is_to_be) {
+        coll_strag_log(comm, "%s: %s", name, err.text);
+        coll_strag_warn(files->warning, name, err.text);
+    }
 }

@@ -3,18 +3,29 @@
 #ifndef COLL_STRAG_FILE_NAME_H
 #define COLL_STRAG_FILE_NAME_H
 
-#include "compat/compat.h"
+#include "log.h"
 
-/** Is there to be a file for each communicator? */
-bool coll_strag_file_each(const char *wanted);
+#include <pthread.h>
+
+/* Files of one kind. With %c in their name there is one for each communicator; else one, of the
+ * largest so far of those that rank 0 of the job decides for: so two processes never write one
+ * file. */
+struct coll_strag_files {
+    enum coll_strag_warning warning; /* that one cannot be written */
+    pthread_mutex_t lock; /* one at a time: threads may have communicators with one name */
+    int ranks;            /* of the largest under a name without %c, */
+    size_t size;          /* and how much there was to write of it */
+};
 
 /**
- * The file's name for this communicator, whose name takes the place of %c.
+ * Write a communicator's file, if one is wanted of it; or warn.
  *
- * @param wanted  as the user gave it
- * @return false: it is too long
+ * @param wanted  the name, as the user gave it; "": none is wanted
+ * @param size    of communicators of the same ranks one with more is larger
+ * @param write   writes `what`; that it could not is found out when the file is closed
  */
-bool coll_strag_file_name(const char *wanted, const ompi_communicator_t *comm, char *name,
-                          size_t size);
+void coll_strag_file_write(struct coll_strag_files *files, const char *wanted,
+                           ompi_communicator_t *comm, size_t size,
+                           void (*write)(const void *what, FILE *stream), const void *what);
 
 #endif

@@ -5,8 +5,6 @@
  */
 #include "settings.h"
 
-#include "unknown.h"
-
 #include "base/parse.h"
 #include "manual/manual.h"
 

@@ -95,20 +95,6 @@ int coll_strag_broadcast(const struct coll_strag_failure *failure, void *data, s
     return end(own, data, bytes);
 }
 
-int coll_strag_gather(const struct coll_strag_failure *failure, const void *own_data, size_t bytes,
-                      void *all)
-{
-    const bool first = ompi_comm_rank(failure->comm) == 0;
-    const size_t room = first ? (size_t)ompi_comm_size(failure->comm) * bytes : 0;
-    struct exchange *own;
-    const int code = begin(failure, room + bytes, &own);
-    if (code != OMPI_SUCCESS)
-        return code;
-    memcpy(own->data + room, own_data, bytes);
-    strag_exchange_gather(&own->exchange, own->data + room, bytes, own->data);
-    return end(own, first ? all : NULL, room);
-}
-
 int coll_strag_allgather(const struct coll_strag_failure *failure, void *all, size_t bytes)
 {
     const size_t room = (size_t)ompi_comm_size(failure->comm) * bytes;

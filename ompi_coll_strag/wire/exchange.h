@@ -28,10 +28,6 @@ int coll_strag_agree(const struct coll_strag_failure *failure, void *value, size
 /** From rank 0. @param data  [bytes] */
 int coll_strag_broadcast(const struct coll_strag_failure *failure, void *data, size_t bytes);
 
-/** To rank 0. @param own  [bytes] @param[out] all  on rank 0: [rank], of `bytes` */
-int coll_strag_gather(const struct coll_strag_failure *failure, const void *own, size_t bytes,
-                      void *all);
-
 /** @param all  [rank], of `bytes`: this rank's own in its place; then all */
 int coll_strag_allgather(const struct coll_strag_failure *failure, void *all, size_t bytes);
 

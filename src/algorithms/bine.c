@@ -58,21 +58,6 @@ static const struct strag_butterfly near_first = {.peer = peer, .half = half},
                                                  .peer = peer,
                                                  .half = half};
 
-/* An even rank's pairs are at the distances rho, an odd one's at -rho: all can move on by two. */
-static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
-{
-    const struct strag_box *box = machine == STRAG_MACHINE_TORUS ? problem->topology->box : NULL;
-    int cell = 0;
-    for (int d = 0, stride = 1; box && d < box->dims; d++) {
-        int size = box->size[d];
-        if (size & (size - 1))
-            return rank; /* folded */
-        cell += box->cell_of[rank] / stride % size % 2 * stride;
-        stride *= size;
-    }
-    return box ? box->rank_at[cell] : rank;
-}
-
 const struct strag_algorithm strag_bine = {
     .name = "bine",
     .summary = "butterflies in base -2, near ranks first; least traffic in few rounds, n = 2^k",
@@ -83,7 +68,6 @@ const struct strag_algorithm strag_bine = {
     .choices = strag_butterfly_choices,
     .claim = strag_butterfly_claim,
     .build = strag_butterfly_build,
-    .like = like,
 };
 
 const struct strag_algorithm strag_bine_latency = {
@@ -96,5 +80,4 @@ const struct strag_algorithm strag_bine_latency = {
     .choices = strag_butterfly_choices,
     .claim = strag_butterfly_claim,
     .build = strag_butterfly_build,
-    .like = like,
 };

@@ -194,12 +194,6 @@ static int choices(const struct strag_problem *problem, int *blocks)
     return strag_torus_choices(problem, &torus, problem->n, blocks);
 }
 
-/* All rings move on by one. */
-static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
-{
-    return machine == STRAG_MACHINE_TORUS ? problem->topology->box->rank_at[0] : rank;
-}
-
 const struct strag_algorithm strag_bucket = {
     .name = "bucket",
     .summary = "rings, one dimension of a torus after the other; least traffic, to neighbours",
@@ -213,5 +207,4 @@ const struct strag_algorithm strag_bucket = {
     .claim = strag_rings_claim,
     .build = strag_rings_build,
     .same_rounds = strag_rings_same_rounds,
-    .like = like,
 };

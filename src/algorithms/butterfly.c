@@ -220,10 +220,3 @@ void strag_butterfly_build(const struct strag_problem *problem, int rank,
             build_fold(&member, d, true, round++, blocks, builder);
     }
 }
-
-/* All meet whom they meet at the same distances, if none is folded: ranks whose numbers differ in a
- * bit change places, and so do the nodes above them, of which there are 2^k on every level. */
-int strag_butterfly_like(const struct strag_problem *problem, enum strag_machine machine, int rank)
-{
-    return machine != STRAG_MACHINE_TORUS && strag_fold(problem->n).extra == 0 ? 0 : rank;
-}

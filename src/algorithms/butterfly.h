@@ -67,7 +67,5 @@ int strag_butterfly_choices(const struct strag_problem *problem, int *blocks);
 void strag_butterfly_claim(const struct strag_problem *problem, struct strag_claim *claim);
 void strag_butterfly_build(const struct strag_problem *problem, int rank,
                            struct strag_builder *builder);
-/** For lines whose pairs are 2^k apart. */
-int strag_butterfly_like(const struct strag_problem *problem, enum strag_machine machine, int rank);
 
 #endif

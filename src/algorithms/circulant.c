@@ -93,14 +93,6 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     strag_circulant_allgather(builder, all, rank, round);
 }
 
-/* All ranks move on by one. */
-static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
-{
-    const struct strag_topology *topology = problem->topology;
-    bool alone = !topology || topology->ranks_per_host == 1;
-    return machine == STRAG_MACHINE_SWITCH && alone ? 0 : rank;
-}
-
 const struct strag_algorithm strag_circulant = {
     .name = "circulant",
     .summary = "least traffic in few rounds for any n",
@@ -108,5 +100,4 @@ const struct strag_algorithm strag_circulant = {
     .sent = "2(n-1)/n",
     .claim = claim,
     .build = build,
-    .like = like,
 };

@@ -388,13 +388,6 @@ static int unit(const struct strag_problem *problem)
     return prepared->flex->blocks;
 }
 
-/* Nodes below the same one all move on by one, on every level: they have equal shares. */
-static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
-{
-    (void)problem;
-    return machine == STRAG_MACHINE_TORUS ? rank : 0;
-}
-
 /* With one level only, and many ranks, two messages for each of the others take longer
  * than some rounds. */
 static bool adds_nothing(const struct strag_problem *problem)
@@ -428,7 +421,6 @@ const struct strag_algorithm strag_flexreduce = {
     .sent_max = sent_max,
     .build = build,
     .bounds = bounds,
-    .like = like,
 };
 
 const struct strag_algorithm strag_flexreduce_pipelined = {
@@ -449,7 +441,6 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .sent_max = sent_max,
     .build = build,
     .bounds = bounds,
-    .like = like,
     .same_rounds = same_rounds,
     .period = period,
     .unit = unit,

@@ -298,13 +298,6 @@ static int form_of(const struct strag_problem *problem, int blocks)
     return grows(shares->rated, segments) || segments < stages + 1 ? NONE : 0;
 }
 
-/* Nodes below the same one all move on by one, on every level: they have equal shares. */
-static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
-{
-    (void)problem;
-    return machine == STRAG_MACHINE_TORUS ? rank : 0;
-}
-
 const struct strag_algorithm strag_flexreduce_direct = {
     .name = "flexreduce-direct",
     .summary = "a level is one round, all directly; in k segments shares follow uplinks' rates",
@@ -325,5 +318,4 @@ const struct strag_algorithm strag_flexreduce_direct = {
     .same_rounds = same_rounds,
     .unit = unit,
     .form_of = form_of,
-    .like = like,
 };

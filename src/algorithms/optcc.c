@@ -92,7 +92,6 @@ struct optcc {
     int segments;    /* k */
     int body;        /* windows in which a section goes around the ring: fast - 1 */
     int sections;    /* of a segment: tracks that no slow host is on */
-    bool equal_ring; /* all hosts of the ring are at the full rate */
     bool mixed;      /* patterns A, B, C, D; else only B and D, which are the same */
     int chunks;      /* that fill the slow host's bubbles */
     int lead;        /* rounds before window 0 */
@@ -380,11 +379,8 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
         set_hosts(optcc, &count);
         status = strag_uplinks_open(problem, optcc->fast, &optcc->uplinks, err);
     }
-    if (status == STRAG_OK) {
-        optcc->equal_ring =
-            optcc->uplinks.rate[0] == STRAG_UPLINK_FULL && count.slow == optcc->slow;
+    if (status == STRAG_OK)
         status = find_tracks(optcc, err);
-    }
     if (status == STRAG_OK)
         status = find_times(problem, optcc, err);
     if (status == STRAG_OK)
@@ -588,39 +584,6 @@ static int same_rounds(const struct strag_problem *problem, int round)
     return 1;
 }
 
-/* Of what siblings exchange: how many sections, and is there a chunk? */
-static int add_local(const struct optcc *optcc, struct local local, int64_t *kind)
-{
-    const struct turn turn = {.optcc = optcc};
-    kind[0] = local.segment >= 0 ? local_sections(&turn, local).count : 0;
-    kind[1] = local.chunk >= 0;
-    return 2;
-}
-
-/* With every window all goes on by one place of the ring: what counts is which lanes are used. */
-static int find_kind(const struct strag_problem *problem, int round, int64_t *kind)
-{
-    const struct optcc *optcc = problem->prepared;
-    int window = round - optcc->lead, count = 0;
-    if (optcc->slow > (STRAG_KIND_MAX - 8) / 2 || !optcc->equal_ring)
-        return 0;
-    int track = 0; /* of a section */
-    while (optcc->section_of[track] < 0)
-        track++;
-    kind[count++] = ring_add(optcc, track + window, window).segment >= 0;
-    kind[count++] = ring_give(optcc, track + window, window).segment >= 0;
-    kind[count++] = optcc->slow == 1 && chunk_at(optcc, window) >= 0;
-    kind[count++] = optcc->slow == 1 && chunk_at(optcc, window - optcc->fast) >= 0;
-    for (int s = 0; s < optcc->slow; s++) {
-        struct move up = upload(optcc, s, window);
-        struct move down = download(optcc, s, window);
-        kind[count++] = up.segment < 0 ? 0 : 1 + up.adds;
-        kind[count++] = down.segment < 0 ? 0 : 1 + down.adds;
-    }
-    count += add_local(optcc, collected(optcc, window), kind + count);
-    return count + add_local(optcc, distributed(optcc, window), kind + count);
-}
-
 /* Without a slow host it is what weighted is, in a few more rounds: no faster, and not worth a look
  * where that means very many messages. */
 static bool takes_long(const struct strag_problem *problem)
@@ -629,13 +592,6 @@ static bool takes_long(const struct strag_problem *problem)
     return strag_uplinks_many(problem) ||
            (problem->n > MANY_RANKS && strag_uplinks_count(problem, &count, NULL) == STRAG_OK &&
             count.slow == 0);
-}
-
-/* If no host is slow, hosts move on around the ring, and ranks within their host. */
-static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
-{
-    const struct optcc *optcc = problem->prepared;
-    return machine == STRAG_MACHINE_SWITCH && optcc->slow == 0 ? 0 : rank;
 }
 
 const struct strag_algorithm strag_optcc = {
@@ -654,6 +610,4 @@ const struct strag_algorithm strag_optcc = {
     .build = build,
     .bounds = bounds,
     .same_rounds = same_rounds,
-    .kind = find_kind,
-    .like = like,
 };

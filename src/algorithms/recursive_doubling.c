@@ -28,5 +28,4 @@ const struct strag_algorithm strag_recursive_doubling = {
     .form = &doubling,
     .claim = strag_butterfly_claim,
     .build = strag_butterfly_build,
-    .like = strag_butterfly_like,
 };

@@ -36,5 +36,4 @@ const struct strag_algorithm strag_recursive_halving = {
     .form = &halving,
     .claim = strag_butterfly_claim,
     .build = strag_butterfly_build,
-    .like = strag_butterfly_like,
 };

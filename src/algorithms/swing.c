@@ -208,20 +208,6 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     strag_swing_half(swing, walks, false, round, builder);
 }
 
-/* In a list of 2^k an even rank meets those at the distances 1, -1, 3, -5, .. and an odd one at the
- * opposites of these: all can move on by two. */
-static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
-{
-    const struct strag_swing *swing = problem->prepared;
-    const struct strag_torus *torus = &swing->torus;
-    int local, cell = strag_torus_cell(torus, rank, &local);
-    if (machine == STRAG_MACHINE_TREE || !strag_swing_is_even(swing))
-        return rank;
-    for (int d = 0; d < torus->dims; d++)
-        cell = strag_torus_move(torus, cell, d, strag_torus_coordinate(torus, cell, d) % 2);
-    return strag_torus_rank(torus, cell, local % 2);
-}
-
 /* ---- swing: the number of blocks selects the form ---- */
 
 enum { FORMS = 4, ALL_QUARTERS = 4 };
@@ -327,7 +313,6 @@ const struct strag_algorithm strag_swing = {
     .choices = choices,
     .claim = claim,
     .build = build,
-    .like = like,
 };
 
 /* ---- swing-latency: only the steps within hosts divide ---- */
@@ -364,5 +349,4 @@ const struct strag_algorithm strag_swing_latency = {
     .release = free,
     .claim = claim,
     .build = build,
-    .like = like,
 };

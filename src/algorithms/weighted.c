@@ -49,9 +49,6 @@ enum { SEGMENTS_MIN = 2 };
 /* Of a block, for exchanges with slow ranks; and flows on a slow link. */
 enum { PIECES_MAX = 32 };
 
-/* How many slow hosts' meetings are given as numbers: 5 + 2s + s(s-1)/2 <= STRAG_KIND_MAX. */
-enum { SLOW_IN_KIND = 4 };
-
 enum { HOSTS_MAX = 1 << 20 }; /* so that shares fit into 64 bits */
 
 struct weighted {
@@ -442,68 +439,6 @@ static int same_rounds(const struct strag_problem *problem, int round)
     return round % weighted->body ? 1 : bodies;
 }
 
-/* How much of a part is in front of a block, in units of the shares. */
-static int64_t part_before(const struct weighted *weighted, int block)
-{
-    int number = block / weighted->pieces;
-    int64_t before = 0;
-    for (int o = weighted->fast < number ? weighted->fast : number; o < number; o++)
-        before += weighted->share[owner_place(weighted, o)];
-    before += weighted->share[0] * (number < weighted->fast ? number : weighted->fast);
-    before *= weighted->body;
-    return number == weighted->owners
-               ? before
-               : before + weighted->share[owner_place(weighted, number)] *
-                              window_first(weighted, block % weighted->pieces);
-}
-
-/* What a rank exchanges with a sibling in this round, of a segment. */
-static int64_t local_share(const struct turn *turn, int segment)
-{
-    if (turn->weighted->before == 0 || !exists(turn->weighted, segment))
-        return 0;
-    struct strag_strided blocks = local_blocks(turn, segment);
-    int first = blocks.first - part_first(turn, segment, 0);
-    return part_before(turn->weighted, first + blocks.count) - part_before(turn->weighted, first);
-}
-
-/* Around the ring nothing changes, nor does it matter at which place the slow hosts begin to meet
- * the fast ones: they meet at a fixed distance, and what counts is how many, and how far one slow
- * host's meetings are from another's. */
-static int find_kind(const struct strag_problem *problem, int round, int64_t *kind)
-{
-    const struct weighted *weighted = problem->prepared;
-    struct turn turn = {.weighted = weighted, .round = round, .step = round % weighted->body};
-    int body = round / weighted->body, count = 0, before = 0;
-    int window = (int)(((int64_t)(turn.step + 1) * weighted->pieces - 1) / weighted->body);
-    int start = window_first(weighted, window);
-    int length = window_first(weighted, window + 1) - start;
-    if (weighted->slow > SLOW_IN_KIND)
-        return 0;
-    kind[count++] = exists(weighted, body - weighted->before);
-    kind[count++] = exists(weighted, body - weighted->before - 1);
-    kind[count++] = local_share(&turn, body);
-    kind[count++] = local_share(&turn, body - 3);
-    kind[count++] = length;
-    for (int s = 0; s < weighted->slow; s++) {
-        int first = (turn.step - start - weighted->fast - s) % length;
-        first += first < 0 ? length : 0;
-        kind[count++] = first < weighted->fast ? 1 + (weighted->fast - 1 - first) / length : 0;
-        kind[count++] = s > 0 ? first - before : 0;
-        for (int other = 0; other < s; other++)
-            kind[count++] = (2 * weighted->fast + s + other - turn.step + start) % length == 0;
-        before = first;
-    }
-    return count;
-}
-
-/* If no host is slow, hosts move on around the ring, and ranks within their host. */
-static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
-{
-    const struct weighted *weighted = problem->prepared;
-    return machine == STRAG_MACHINE_SWITCH && weighted->slow == 0 ? 0 : rank;
-}
-
 const struct strag_algorithm strag_weighted = {
     .name = "weighted",
     .summary = "links of any rates: a slow one carries as much less",
@@ -521,6 +456,4 @@ const struct strag_algorithm strag_weighted = {
     .bounds = bounds,
     .same_rounds = same_rounds,
     .period = period,
-    .kind = find_kind,
-    .like = like,
 };

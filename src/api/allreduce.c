@@ -266,9 +266,6 @@ int strag_allreduce_show(const struct strag_allreduce *allreduce, const char *al
     case STRAG_FORMAT_JSON:
         status = strag_show_json(out, &instance, all, NULL, err);
         break;
-    case STRAG_FORMAT_SVG:
-        status = strag_show_svg(out, &instance, all, NULL, err);
-        break;
     default:
         status = strag_fail(err, STRAG_ERR_ARGUMENT, "no format has the number %d", (int)format);
     }

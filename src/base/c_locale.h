@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Numbers with a point, whatever locale the program has that the library or the component is in:
- * JSON, SVG, YAML and what users type know nothing else. Lines for people follow the program.
+ * JSON, YAML and what users type know nothing else. Lines for people follow the program.
  */
 #ifndef STRAG_C_LOCALE_H
 #define STRAG_C_LOCALE_H

@@ -115,6 +115,16 @@ int strag_yaml_bool(struct strag_yaml *yaml, const yaml_node_t *node, void *targ
     return strag_yaml_fail_value(yaml, node, "true or false");
 }
 
+int strag_yaml_version(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    char text[STRAG_YAML_VALUE_MAX];
+    int status = strag_yaml_value(yaml, node, text);
+    if (status == STRAG_OK && strcmp(text, "1") != 0)
+        return strag_yaml_fail(yaml, node, "only version 1 of the format is known");
+    *(bool *)target = true;
+    return status;
+}
+
 void strag_yaml_write_text(FILE *stream, const char *text)
 {
     putc('"', stream);

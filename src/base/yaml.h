@@ -94,6 +94,9 @@ int strag_yaml_word(struct strag_yaml *yaml, const yaml_node_t *node, const char
 /** A real number from 0 on. @param target  double * */
 int strag_yaml_real(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
 
+/** The version of a format, of which there is only 1. @param target  bool *: it is there */
+int strag_yaml_version(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
+
 /** Write a text in quotes, as YAML has them; what is not printable ASCII becomes '?'. */
 void strag_yaml_write_text(FILE *stream, const char *text);
 

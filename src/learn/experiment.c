@@ -3,7 +3,7 @@
 
 #include "detect/thresholds.h"
 
-#include "model/table_put.h"
+#include "model/sizes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -91,16 +91,6 @@ static void note_slowest(struct strag_judge *judge)
     note->factor = slowest->factor;
 }
 
-static bool is_same_table(const struct strag_table *a, const struct strag_table *b)
-{
-    bool same = a->entries == b->entries;
-    for (int e = 0; same && e < a->entries; e++)
-        same = a->entry[e].from == b->entry[e].from &&
-               a->entry[e].algorithm == b->entry[e].algorithm &&
-               a->entry[e].blocks == b->entry[e].blocks;
-    return same;
-}
-
 void strag_judge_free(struct strag_judge *judge)
 {
     if (!judge)
@@ -149,8 +139,8 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
     judge->budget.unlimited = options->same_window;
     judge->state = *state;
     judge->usual = *usual;
-    judge->stale =
-        options->fit && usual->selection && !is_same_table(&usual->table, &usual->selection->table);
+    judge->stale = options->fit && usual->selection &&
+                   !strag_table_is_same(&usual->table, &usual->selection->table);
     judge->soon = SOON;
     judge->summary = strag_watch_summary_none();
     note_slowest(judge);
@@ -505,7 +495,7 @@ static bool renew_usual(struct strag_judge *judge)
     }
     if (judge->options.experiments)
         strag_experiments_apply(judge->options.experiments, &judge->usual.table);
-    return !is_same_table(&before, &judge->usual.table);
+    return !strag_table_is_same(&before, &judge->usual.table);
 }
 
 /* ---- Experiments ---- */

@@ -370,16 +370,3 @@ int strag_topology_flat(int n, int ranks_per_host, struct strag_topology **topol
     free(nodes);
     return status;
 }
-
-/* Nodes are sorted by level: of two, the later one is not closer to the root. */
-int strag_topology_ancestor(const struct strag_topology *topology, int a, int b)
-{
-    int x = topology->leaf_node[a], y = topology->leaf_node[b];
-    while (x != y) {
-        if (x > y)
-            x = topology->nodes[x].parent;
-        else
-            y = topology->nodes[y].parent;
-    }
-    return x;
-}

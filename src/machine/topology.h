@@ -127,9 +127,6 @@ static inline bool strag_topology_same_host(const struct strag_topology *topolog
     return topology->host_node[a] == topology->host_node[b];
 }
 
-/** The index of the lowest node with both ranks below it. */
-int strag_topology_ancestor(const struct strag_topology *topology, int a, int b);
-
 /**
  * A topology as bytes, to send to processes on machines with the same data formats.
  *

@@ -251,106 +251,6 @@ static int count_looks(const struct strag_instance *instance)
     return looks;
 }
 
-/* Rounds that are identical if hosts are exchanged: the first one, how many, and their kind. */
-struct kind {
-    int first, repeats, count;
-    int64_t numbers[STRAG_KIND_MAX];
-};
-
-struct kinds {
-    int count, room;
-    struct kind *list;
-};
-
-/* @return false when out of memory; a round that is like no other ends it with no kinds at all */
-static bool find_kinds(const struct strag_instance *instance, struct kinds *kinds)
-{
-    for (int round = 0; round < instance->claim.rounds; round++) {
-        struct kind kind = {.first = round, .repeats = 1};
-        kind.count = instance->algorithm->kind(&instance->problem, round, kind.numbers);
-        if (kind.count == 0) {
-            kinds->count = 0;
-            return true;
-        }
-        size_t size = (size_t)kind.count * sizeof *kind.numbers;
-        int k = kinds->count - 1;
-        while (k >= 0 && (kinds->list[k].count != kind.count ||
-                          memcmp(kinds->list[k].numbers, kind.numbers, size) != 0))
-            k--;
-        if (k >= 0) {
-            kinds->list[k].repeats++;
-            continue;
-        }
-        if (!strag_array_grow(&kinds->list, &kinds->room, kinds->count + 1, sizeof kind))
-            return false;
-        kinds->list[kinds->count++] = kind;
-    }
-    return true;
-}
-
-/* What was found so far that a link carries. */
-static double carried(const struct strag_platform *platform, int link)
-{
-    const struct strag_load *load = &platform->load[link];
-    return load->traffic == platform->traffics ? load->total : 0;
-}
-
-/* What the looked-at rounds put on some of the equal hosts' links, all of these share.
- * @return what the busiest link carries then */
-static double spread(const struct strag_platform *platform, double bandwidth)
-{
-    const struct strag_links *links = platform->links;
-    const struct strag_node *nodes = links->topology->nodes;
-    double busiest = 0;
-    for (int way = 0; way < 2; way++) {
-        double sum = 0;
-        int hosts = 0;
-        for (int l = way; l < links->nlinks; l += 2) {
-            bool equal = l < 2 * links->topology->nnodes &&
-                         nodes[l / 2].level == STRAG_LEVEL_HOST &&
-                         strag_link_bandwidth(links, l) == bandwidth;
-            if (equal) {
-                sum += carried(platform, l);
-                hosts++;
-            } else if (carried(platform, l) > busiest) {
-                busiest = carried(platform, l);
-            }
-        }
-        if (hosts > 0 && sum / hosts > busiest)
-            busiest = sum / hosts;
-    }
-    return busiest;
-}
-
-/* If it can be decided quickly enough. @param[out] bandwidth  of the hosts that can be exchanged */
-static int open_kinds(const struct draft *draft, const struct strag_traffic *traffic,
-                      struct kinds *kinds, double *bandwidth, struct strag_error *err)
-{
-    const struct strag_instance *instance = &traffic->subject.instance;
-    int most = draft->attempt->messages, status = STRAG_OK;
-    if (!traffic->symmetry.rank && (most == 0 || instance->claim.rounds <= most))
-        status = strag_symmetry_kinds(instance, traffic->subject.links, bandwidth, err);
-    if (status == STRAG_OK && *bandwidth > 0 && !find_kinds(instance, kinds))
-        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the kinds of %d rounds",
-                            instance->claim.rounds);
-    return status;
-}
-
-/* In no order, since no rank is late. */
-static int add_kinds(struct draft *draft, struct strag_traffic *traffic, const struct kinds *kinds,
-                     struct strag_error *err)
-{
-    struct batch batch = {0};
-    int status = STRAG_OK;
-    for (int k = 0; k < kinds->count && status == STRAG_OK && !draft->pruned; k++) {
-        const struct look one = {kinds->list[k].first, kinds->list[k].repeats, false};
-        status = add_look(draft, traffic, &batch, one, err);
-    }
-    if (status == STRAG_OK && !draft->pruned)
-        status = look_at(draft, traffic, &batch, err);
-    return status;
-}
-
 /* Fewer ranks and rounds, where there would be too many messages. */
 static int narrow(struct draft *draft, struct strag_traffic *traffic, int looks,
                   struct strag_error *err)
@@ -385,25 +285,15 @@ static int check_operations(const struct draft *draft, struct strag_traffic *tra
 
 static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
-    struct kinds kinds = {0};
-    double bandwidth = 0;
     int status = check_operations(draft, traffic, err);
     if (status == STRAG_OK)
-        status = open_kinds(draft, traffic, &kinds, &bandwidth, err);
+        status = narrow(draft, traffic, count_looks(&traffic->subject.instance), err);
     if (status == STRAG_OK)
-        status = narrow(draft, traffic,
-                        kinds.count ? kinds.count : count_looks(&traffic->subject.instance), err);
-    if (status == STRAG_OK && kinds.count > 0)
-        status = add_kinds(draft, traffic, &kinds, err);
-    else if (status == STRAG_OK)
         status = add_rounds(draft, traffic, err);
-    draft->profile->busiest = kinds.count > 0 && !traffic->sample
-                                  ? spread(traffic->platform, bandwidth)
-                                  : traffic->busiest;
+    draft->profile->busiest = traffic->busiest;
     if (traffic->moved > 0)
         draft->profile->distance =
             traffic->leaving / traffic->moved / log(traffic->platform->links->topology->hosts);
-    free(kinds.list);
     return status;
 }
 

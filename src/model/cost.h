@@ -65,10 +65,9 @@ struct strag_profile {
     double units;       /* the vector's length, in units as long as the one in its middle */
     int64_t operations; /* of a rank's plan, where that was asked for */
     double distance;    /* of the bytes between hosts the share that leaves a group of hosts, beyond
-                           what    neighbours would send out of it, if groups are of any size and hosts
-                           in    their    order; 0 where switches or a grid tell */
-    double busiest; /* bytes over the busiest link in the whole plan, per byte of the vector; where
-                       rounds are of a kind (strag_algorithm.kind) equal hosts' links in the mean */
+                         * what neighbours would send out of it, if groups are of any size and hosts
+                         * in their order; 0 where switches or a grid tell */
+    double busiest;     /* bytes over the busiest link in the whole plan, per byte of the vector */
 };
 
 /**

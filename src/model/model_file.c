@@ -111,22 +111,12 @@ static int read_models(struct strag_yaml *yaml, const yaml_node_t *node, void *t
     return strag_yaml_list(yaml, node, "models", read_model, target);
 }
 
-static int read_version(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    char text[STRAG_YAML_VALUE_MAX];
-    int status = strag_yaml_value(yaml, node, text);
-    if (status == STRAG_OK && strcmp(text, "1") != 0)
-        return strag_yaml_fail(yaml, node, "only version 1 of the format is known");
-    ((struct strag_models *)target)->version = true;
-    return status;
-}
-
 #define EXPECTED "'strag-models: 1' and 'models:' are expected"
 
 static int read_file(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
-        {"strag-models", read_version, 0},
+        {"strag-models", strag_yaml_version, offsetof(struct strag_models, version)},
         {"models", read_models, 0},
         {NULL, NULL, 0},
     };

@@ -130,34 +130,21 @@ size_t strag_oversubscribed_exchanges_below(const struct strag_oversubscribed *o
     return below;
 }
 
-static void add(struct strag_table *table, size_t from, const struct strag_algorithm *algorithm,
-                int blocks)
-{
-    struct strag_entry *last = &table->entry[table->entries - 1];
-    if (last->algorithm == algorithm && last->blocks == blocks)
-        return;
-    if (last->from < from && table->entries == STRAG_TABLE_MAX)
-        return;
-    if (last->from < from)
-        last = &table->entry[table->entries++];
-    *last = (struct strag_entry){from, algorithm, blocks};
-}
-
 void strag_oversubscribed_table(const struct strag_oversubscribed *oversubscribed,
                                 const struct strag_algorithm *algorithm, size_t from,
                                 const struct strag_table *modelled, struct strag_table *table)
 {
     const size_t below = modelled ? strag_oversubscribed_exchanges_below(oversubscribed) : 0;
     *table = (struct strag_table){.entries = 1};
-    for (int e = 0; below > 0 && e < modelled->entries && modelled->entry[e].from < below; e++)
-        add(table, modelled->entry[e].from, modelled->entry[e].algorithm,
-            modelled->entry[e].blocks);
+    if (below > 0)
+        (void)strag_table_append_part(table, modelled, 0, below);
     if (below > from)
         from = below;
-    add(table, from, algorithm, strag_oversubscribed_blocks(oversubscribed, from));
-    for (int look = 0; look <= LOOKS; look++) {
-        const size_t bytes = size_of(look);
-        if (bytes > from)
-            add(table, bytes, algorithm, strag_oversubscribed_blocks(oversubscribed, bytes));
+    for (int look = -1; look <= LOOKS; look++) {
+        const size_t bytes = look < 0 ? from : size_of(look);
+        const struct strag_entry entry = {
+            .algorithm = algorithm, .blocks = strag_oversubscribed_blocks(oversubscribed, bytes)};
+        if (bytes >= from)
+            (void)strag_table_append(table, bytes, &entry);
     }
 }

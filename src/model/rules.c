@@ -249,22 +249,12 @@ static int read_rules(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
     return strag_yaml_list(yaml, node, "rules", read_rule, target);
 }
 
-static int read_version(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    char text[STRAG_YAML_VALUE_MAX];
-    int status = strag_yaml_value(yaml, node, text);
-    if (status == STRAG_OK && strcmp(text, "1") != 0)
-        return strag_yaml_fail(yaml, node, "only version 1 of the format is known");
-    ((struct strag_rules *)target)->version = true;
-    return status;
-}
-
 #define EXPECTED "'strag-rules: 1' and 'rules:' are expected"
 
 static int read_file(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
-        {"strag-rules", read_version, 0},
+        {"strag-rules", strag_yaml_version, offsetof(struct strag_rules, version)},
         {"rules", read_rules, 0},
         {NULL, NULL, 0},
     };
@@ -398,29 +388,6 @@ static bool holds(const struct rule *rule, const struct strag_problem *problem)
            within(rule->ranks, problem->n) && (rule->network < 0 || rule->network == network);
 }
 
-/* @return false where the table is full */
-static bool append(struct strag_table *table, size_t from, const struct strag_entry *what)
-{
-    const struct strag_entry *last = table->entries ? &table->entry[table->entries - 1] : NULL;
-    if (last && last->algorithm == what->algorithm && last->blocks == what->blocks)
-        return true;
-    if (table->entries == STRAG_TABLE_MAX)
-        return false;
-    table->entry[table->entries++] = (struct strag_entry){from, what->algorithm, what->blocks};
-    return true;
-}
-
-/* The part [from, end) of the model's table. */
-static bool append_model(struct strag_table *table, const struct strag_table *model, size_t from,
-                         size_t end)
-{
-    bool fits = append(table, from, strag_table_entry(model, from));
-    for (int i = 0; fits && i < model->entries; i++)
-        if (model->entry[i].from > from && model->entry[i].from < end)
-            fits = append(table, model->entry[i].from, &model->entry[i]);
-    return fits;
-}
-
 /* What is to be applied, and the model's table. */
 struct application {
     const struct strag_problem *problem;
@@ -439,7 +406,7 @@ static int append_algorithm(struct strag_table *table, const struct application 
     problem.blocks = size->blocks;
     int status = strag_select_one(size->algorithm, &problem, application->model, &own, err);
     if (status == STRAG_OK)
-        *fits = append_model(table, &own, size->from, end);
+        *fits = strag_table_append_part(table, &own, size->from, end);
     return status;
 }
 
@@ -455,9 +422,9 @@ static int apply(const struct strag_rules *rules, const struct rule *rule,
         bool fits = true;
         int status = STRAG_OK;
         if (size->action == ACTION_AUTO)
-            fits = append_model(made, application->table, size->from, end);
+            fits = strag_table_append_part(made, application->table, size->from, end);
         else if (size->action == ACTION_PREVIOUS)
-            fits = append(made, size->from, &previous);
+            fits = strag_table_append(made, size->from, &previous);
         else
             status = append_algorithm(made, application, size, end, &fits, &why);
         if (status != STRAG_OK)

@@ -202,19 +202,9 @@ static int read_origins(struct strag_yaml *yaml, const yaml_node_t *node, void *
 
 /* ---- The file ---- */
 
-static int read_format(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    char text[STRAG_YAML_VALUE_MAX];
-    int status = strag_yaml_value(yaml, node, text);
-    if (status == STRAG_OK && strcmp(text, "1") != 0)
-        return strag_yaml_fail(yaml, node, "only version 1 of the format is known");
-    *(bool *)target = true;
-    return status;
-}
-
 #define AT(member) offsetof(struct reading, member)
 static const struct strag_yaml_key file_keys[] = {
-    {"strag-saved", read_format, AT(format)},
+    {"strag-saved", strag_yaml_version, AT(format)},
     {"version", strag_yaml_text, AT(version)},
     {"communicator", strag_yaml_text, AT(communicator)},
     {"ranks", strag_yaml_integer, AT(saved.circumstances.problem.n)},
@@ -353,14 +343,4 @@ void strag_saved_free(const struct strag_saved *saved)
     free(reading->model_file.text);
     free(reading->rules_file.text);
     free(reading);
-}
-
-bool strag_saved_same_table(const struct strag_table *a, const struct strag_table *b)
-{
-    bool same = a->entries == b->entries;
-    for (int e = 0; same && e < a->entries; e++)
-        same = a->entry[e].from == b->entry[e].from &&
-               a->entry[e].algorithm == b->entry[e].algorithm &&
-               a->entry[e].blocks == b->entry[e].blocks;
-    return same;
 }

@@ -75,7 +75,4 @@ int strag_saved_parse(const char *text, size_t length, const char *name,
 /** One that was read. NULL is allowed. */
 void strag_saved_free(const struct strag_saved *saved);
 
-/** Do both tables choose the same at every size? */
-bool strag_saved_same_table(const struct strag_table *a, const struct strag_table *b);
-
 #endif

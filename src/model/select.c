@@ -121,14 +121,12 @@ static int choose(const struct strag_selection *selection, size_t bytes,
 /* Where a table is full its last entry holds for all that follows. */
 static void add_entry(struct strag_selection *selection, size_t from, int choice)
 {
-    struct strag_table *table = &selection->table;
-    struct strag_entry entry = {.from = from};
+    struct strag_entry entry = {.algorithm = NULL};
     if (choice != PREVIOUS) {
         entry.algorithm = selection->candidate[choice].algorithm;
         entry.blocks = selection->candidate[choice].blocks;
     }
-    if (table->entries < STRAG_TABLE_MAX)
-        table->entry[table->entries++] = entry;
+    (void)strag_table_append(&selection->table, from, &entry);
 }
 
 /* All changes of the choice between two sizes. @return the choice at `high` */
@@ -544,17 +542,4 @@ void strag_selection_free(struct strag_selection *selection)
         strag_profile_free(selection->candidate[c].profile);
     free(selection->candidate);
     free(selection);
-}
-
-const struct strag_entry *strag_table_entry(const struct strag_table *table, size_t bytes)
-{
-    int e = table->entries - 1;
-    while (e > 0 && table->entry[e].from > bytes)
-        e--;
-    return &table->entry[e];
-}
-
-const struct strag_algorithm *strag_table_find(const struct strag_table *table, size_t bytes)
-{
-    return strag_table_entry(table, bytes)->algorithm;
 }

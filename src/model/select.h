@@ -7,24 +7,11 @@
 
 #include "algorithms/table.h"
 #include "model/cost.h"
-
-/* From a size on, up to the next entry's. */
-struct strag_entry {
-    size_t from;                             /* bytes; the first entry's is 0 */
-    const struct strag_algorithm *algorithm; /* NULL: leave it to the previous component */
-    int blocks; /* problem.blocks for it; 0: the algorithm's own choice */
-};
-
-#define STRAG_TABLE_MAX 48
+#include "model/sizes.h"
 
 /* Up to this many ranks those who explain a choice compare all candidates, also those that cannot
  * win; with more that may take minutes. */
 #define STRAG_EXPLAINED_RANKS 256
-
-struct strag_table {
-    int entries; /* at least 1 */
-    struct strag_entry entry[STRAG_TABLE_MAX];
-};
 
 /* The candidates with their estimates, for those who want to know why. */
 struct strag_candidate {
@@ -145,11 +132,5 @@ double strag_selection_seconds(const struct strag_selection *selection,
 
 /** NULL is allowed. */
 void strag_selection_free(struct strag_selection *selection);
-
-/** The entry of a table that holds for a size. */
-const struct strag_entry *strag_table_entry(const struct strag_table *table, size_t bytes);
-
-/** The algorithm of that entry. @return NULL: the previous component */
-const struct strag_algorithm *strag_table_find(const struct strag_table *table, size_t bytes);
 
 #endif

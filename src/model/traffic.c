@@ -229,15 +229,6 @@ static void visit(void *context, const struct strag_op *op)
         gather(traffic, number, op, counted);
 }
 
-/* @return how many ranks stand for all */
-static int count_receivers(const struct strag_traffic *traffic)
-{
-    int n = traffic->subject.instance.problem.n, receivers = 0;
-    for (int r = 0; r < n; r++)
-        receivers += strag_traffic_like(traffic, r) == r;
-    return receivers;
-}
-
 /* Are all hosts side by side, so that nothing but their order tells how far they are? */
 static bool is_in_order(const struct strag_topology *topology)
 {
@@ -252,6 +243,7 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
 {
     *traffic = (struct strag_traffic){
         .platform = platform,
+        .receivers = problem->n,
         .visited_most = INT64_MAX,
         .pace = 1 / platform->links->model.bandwidth,
         .local_pace = 1 / platform->links->model.local_bandwidth,
@@ -261,11 +253,6 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
     if (status != STRAG_OK)
         return status;
     platform->traffics++;
-    status =
-        strag_symmetry_open(&traffic->subject.instance, platform->links, &traffic->symmetry, err);
-    if (status != STRAG_OK)
-        return strag_traffic_close(traffic, status, err);
-    traffic->receivers = count_receivers(traffic);
     traffic->in_order = is_in_order(platform->links->topology);
     if (platform->links->model.written_once) {
         traffic->written = calloc((size_t)problem->n, sizeof *traffic->written);
@@ -280,7 +267,7 @@ int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds
 {
     const struct strag_problem *problem = &traffic->subject.instance.problem;
     traffic->visited_most = (int64_t)OPERATIONS_PER_MESSAGE * messages;
-    if ((int64_t)traffic->receivers * rounds < messages || traffic->symmetry.rank)
+    if ((int64_t)traffic->receivers * rounds < messages)
         return STRAG_OK;
     if (rounds > ROUNDS_ON_GRIDS &&
         traffic->platform->links->topology->network != STRAG_NETWORK_TREE)
@@ -360,12 +347,9 @@ static inline void add_load(struct strag_traffic *traffic, int link, double byte
 static inline struct strag_sampled_hop stand_in(const struct strag_traffic *traffic, int from,
                                                 int to, int link)
 {
-    if (traffic->sample)
-        return strag_sample_hop(traffic->sample, traffic->subject.links, from, to, link);
-    if (!traffic->symmetry.link)
-        return (struct strag_sampled_hop){link, 1};
-    link = traffic->symmetry.link[link];
-    return (struct strag_sampled_hop){link, strag_symmetry_weight(&traffic->symmetry, to, link)};
+    return traffic->sample
+               ? strag_sample_hop(traffic->sample, traffic->subject.links, from, to, link)
+               : (struct strag_sampled_hop){link, 1};
 }
 
 /* What a message adds to a link on its route; the hop then names the one that stands for it. */
@@ -464,19 +448,17 @@ static double leaving(int away, int hosts)
     return M_LN2 * base2 - (double)(away - 1) / hosts;
 }
 
-/* The hosts' nodes are in their order. The last one counts as next to the first: so ranks that are
- * equivalent are as far from those that they meet. */
+/* The hosts' nodes are in their order. The last one counts as next to the first. */
 static void note_distance(struct strag_traffic *traffic, const struct strag_gathered *gathered,
                           int repeats)
 {
     const struct strag_topology *topology = traffic->subject.links->topology;
     const int ahead = abs(topology->host_node[gathered->to] - topology->host_node[gathered->from]);
     const int away = ahead <= topology->hosts / 2 ? ahead : topology->hosts - ahead;
-    const int stands = traffic->symmetry.rank ? traffic->symmetry.ranks[gathered->to] : 1;
     if (away == 0)
         return;
-    traffic->moved += gathered->amount * repeats * stands;
-    traffic->leaving += gathered->amount * repeats * stands * leaving(away, topology->hosts);
+    traffic->moved += gathered->amount * repeats;
+    traffic->leaving += gathered->amount * repeats * leaving(away, topology->hosts);
 }
 
 /* Long routes count as well: a ring of very many hosts has messages through thousands of links. */
@@ -599,8 +581,6 @@ static int visit_ranks(struct strag_traffic *traffic, struct strag_rounds rounds
     int count = sample ? sample->count : traffic->subject.instance.problem.n;
     for (int i = 0; i < count; i++) {
         traffic->rank = sample ? sample->rank[i] : i;
-        if (!sample && strag_traffic_like(traffic, i) != i)
-            continue;
         strag_subject_visit(&traffic->subject, traffic->rank, rounds);
         traffic->visited += OPERATIONS_PER_VISIT;
         if (traffic->visited > traffic->visited_most)
@@ -675,6 +655,5 @@ int strag_traffic_round(struct strag_traffic *traffic, int number, int repeats,
 int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_error *err)
 {
     free(traffic->written);
-    strag_symmetry_close(&traffic->symmetry);
     return strag_subject_close(&traffic->subject, status, err);
 }

@@ -7,7 +7,6 @@
 #define STRAG_TRAFFIC_H
 
 #include "model/platform.h"
-#include "model/symmetry.h"
 #include "plan/algorithm.h"
 
 /* What is priced: an algorithm's plans for a problem, on the links of its topology. */
@@ -52,8 +51,7 @@ struct strag_written {
 struct strag_traffic {
     struct strag_subject subject;
     struct strag_platform *platform;
-    struct strag_symmetry symmetry;    /* messages are those of the ranks that stand for others */
-    const struct strag_sample *sample; /* ... or those of some ranks; NULL: of all */
+    const struct strag_sample *sample; /* messages are those of some ranks; NULL: of all */
     int receivers;                     /* whose messages are examined */
     int rank;                          /* whose operations are being visited */
     bool failed;                       /* out of memory for messages */
@@ -76,19 +74,13 @@ struct strag_traffic {
         number_of[STRAG_PLATFORM_SPAN]; /* [rounds behind the first]: which of these; -1: none */
 };
 
-/** The rank that stands for this one. */
-static inline int strag_traffic_like(const struct strag_traffic *traffic, int rank)
-{
-    return traffic->symmetry.rank ? traffic->symmetry.rank[rank] : rank;
-}
-
 /** @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY; then nothing is left */
 int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorithm *algorithm,
                        const struct strag_problem *problem, struct strag_platform *platform,
                        struct strag_error *err);
 
 /**
- * Look at some ranks only, unless there are few enough, or few stand for all.
+ * Look at some ranks only, unless there are few enough.
  *
  * @param messages  about this many are examined; 16 times as many operations are refused
  * @param rounds    that will be examined

@@ -270,19 +270,6 @@ int strag_plan_create(const struct strag_algorithm *algorithm, const struct stra
     return status;
 }
 
-int strag_plan_create_all(const struct strag_algorithm *algorithm,
-                          const struct strag_problem *problem, struct strag_plan **plans,
-                          struct strag_error *err)
-{
-    struct strag_instance instance;
-    int status = strag_instance_open(&instance, algorithm, problem, err);
-    if (status == STRAG_OK)
-        status =
-            strag_instance_plans(&instance, (struct strag_ranks){0, problem->n}, NULL, plans, err);
-    strag_instance_close(&instance);
-    return status;
-}
-
 void strag_plan_free_all(struct strag_plan **plans, int n)
 {
     for (int rank = 0; rank < n; rank++) {

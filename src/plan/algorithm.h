@@ -52,16 +52,6 @@ struct strag_claim {
     int straggler, before;
 };
 
-/* Machines on which ranks can be exchanged without a difference. */
-enum strag_machine {
-    STRAG_MACHINE_SWITCH, /* equal hosts on a switch: hosts with each other, and ranks in a host */
-    STRAG_MACHINE_TREE,   /* any tree of equal nodes: those below the same one with each other */
-    STRAG_MACHINE_TORUS,  /* a whole one, a rank on every host: all by as many places */
-};
-
-/* Maximum length of a round's signature (`kind`). */
-#define STRAG_KIND_MAX 24
-
 /* Maximum number of block counts that an algorithm has compared, and of their forms. */
 #define STRAG_CHOICES_MAX 16
 #define STRAG_FORMS_MAX   2
@@ -145,22 +135,11 @@ struct strag_algorithm {
      * from 0 to STRAG_FORMS_MAX - 1; negative: no rounds are identical. The problem has what is
      * shared. NULL: there is one form. */
     int (*form_of)(const struct strag_problem *problem, int blocks);
-    /** Rounds of the same kind, that is with the same numbers, carry the same traffic but for an
-     * exchange of hosts whose links are equally fast (strag_uplinks has them: those at the full
-     * rate), with the ranks on them. Asked where such hosts can be exchanged without a difference:
-     * on one switch. @return how many numbers, at most STRAG_KIND_MAX; 0: the round is like no
-     * other. NULL: nothing is known. */
-    int (*kind)(const struct strag_problem *problem, int round, int64_t *kind);
     /** Does every rank r do what rank 0 does, turned: with r added to all peers, modulo n, and
      * r * *shift to all first blocks, modulo the blocks? n * *shift is a multiple of the blocks,
      * all of which are of the same size; no range runs over the last one on any rank, and no peer
      * is n/2 ranks away. Proofs rest on the answer (verify_proof.h). NULL: it is not known. */
     bool (*turns)(const struct strag_problem *problem, int *shift);
-    /** The rank that stands for this one: an exchange of ranks that makes no difference on such a
-     * machine takes this one to it, and the messages of every round to themselves, with their
-     * bytes. Equivalent ranks all name the same one, which names itself; on trees the ranks'
-     * order is the tree's. NULL: no two ranks are known to be equivalent. */
-    int (*like)(const struct strag_problem *problem, enum strag_machine machine, int rank);
 };
 
 /**
@@ -262,11 +241,6 @@ int strag_instance_period(const struct strag_instance *instance, int round);
 /** As strag_instance_open and strag_instance_plan. */
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                       int rank, struct strag_plan **plan, struct strag_error *err);
-
-/** As strag_instance_open and strag_instance_plans. */
-int strag_plan_create_all(const struct strag_algorithm *algorithm,
-                          const struct strag_problem *problem, struct strag_plan **plans,
-                          struct strag_error *err);
 
 /** Free n plans (not the array). */
 void strag_plan_free_all(struct strag_plan **plans, int n);

@@ -114,13 +114,3 @@ int strag_plan_store_make(struct strag_plan_store *store, const struct strag_alg
     pthread_mutex_unlock(&store->lock);
     return status;
 }
-
-int strag_plan_store_count(struct strag_plan_store *store)
-{
-    int count = 0;
-    pthread_mutex_lock(&store->lock);
-    for (const struct stored *stored = store->first; stored; stored = stored->next)
-        count++;
-    pthread_mutex_unlock(&store->lock);
-    return count;
-}

@@ -41,7 +41,4 @@ int strag_plan_store_make(struct strag_plan_store *store, const struct strag_alg
                           const struct strag_problem *problem, int rank,
                           const struct strag_plan **plan, bool *made, struct strag_error *err);
 
-/** How many there are. */
-int strag_plan_store_count(struct strag_plan_store *store);
-
 #endif

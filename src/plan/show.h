@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plans for people (text, SVG) and for programs (JSON).
+ * Plans for people (text) and for programs (JSON).
  */
 #ifndef STRAG_SHOW_H
 #define STRAG_SHOW_H
@@ -34,10 +34,5 @@ int strag_show_json(FILE *out, const struct strag_instance *instance, struct str
 /** The members that both forms of the format begin with, from the opening brace to the comma
  * before `bounds` or `groups`. */
 void strag_show_json_head(FILE *out, const struct strag_instance *instance);
-
-/** Write a timeline: ranks down, rounds across, one coloured bar per message. As strag_show_text,
- * but all plans are in memory at the same time. */
-int strag_show_svg(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
-                   const struct strag_progress *progress, struct strag_error *err);
 
 #endif

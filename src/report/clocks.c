@@ -114,11 +114,6 @@ void strag_clocks_free(struct strag_clocks *clocks)
     free(clocks);
 }
 
-int strag_clocks_others(const struct strag_clocks *clocks)
-{
-    return clocks->others;
-}
-
 double strag_clocks_shift(const struct strag_clocks *clocks, int rank, double time)
 {
     const int clock = clocks->clock[rank], points = clocks->points;

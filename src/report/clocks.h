@@ -66,9 +66,6 @@ int strag_clocks_find(const struct strag_stays *ranks, int n, const struct strag
 /** NULL is allowed. */
 void strag_clocks_free(struct strag_clocks *clocks);
 
-/** How many there are that differ from the first known rank's. */
-int strag_clocks_others(const struct strag_clocks *clocks);
-
 /** A time by a rank's clock on that of the first rank that is known. */
 double strag_clocks_shift(const struct strag_clocks *clocks, int rank, double time);
 

@@ -24,6 +24,7 @@
  * left to chance: every fourth could be those to one of a plan's four partners. There is one way
  * for all partners, though some may be near and others far.
  */
+#include "base/text.h"
 #include "shm/layout.h"
 
 #include <stdlib.h>
@@ -136,19 +137,13 @@ bool strag_shm_times_write(struct strag_shm_writing *writing)
     return true;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 void strag_shm_note_write(struct strag_shm_writing *writing, double cost)
 {
     writing->costs[writing->timed++] = (float)cost;
     if (writing->timed < STRAG_SHM_SAMPLES)
         return;
     writing->timed = 0;
-    qsort(writing->costs, STRAG_SHM_SAMPLES, sizeof *writing->costs, compare);
+    qsort(writing->costs, STRAG_SHM_SAMPLES, sizeof *writing->costs, strag_compare_float);
     const float median = writing->costs[STRAG_SHM_SAMPLES / 2];
     if (writing->around)
         writing->around_cost = median;

@@ -216,10 +216,9 @@ static void check_plan(const struct strag_allreduce *allreduce)
 
 static void check_shown(const struct strag_allreduce *allreduce)
 {
-    static const char *const begins[] = {[STRAG_FORMAT_TEXT] = "ring n=6",
-                                         [STRAG_FORMAT_JSON] = "{\"strag-plan\":1,",
-                                         [STRAG_FORMAT_SVG] = "<?xml "};
-    for (int format = STRAG_FORMAT_TEXT; format <= STRAG_FORMAT_SVG; format++) {
+    static const char *const begins[] = {
+        [STRAG_FORMAT_TEXT] = "ring n=6", [STRAG_FORMAT_JSON] = "{\"strag-plan\":1,"};
+    for (int format = STRAG_FORMAT_TEXT; format <= STRAG_FORMAT_JSON; format++) {
         char *text = NULL;
         size_t size = 0;
         FILE *out = open_memstream(&text, &size);

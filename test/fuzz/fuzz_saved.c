@@ -53,7 +53,7 @@ static void check_written(const struct strag_saved *saved)
     FILE *stream = open_memstream(&text, &length);
     check(stream && strag_saved_write(saved, stream) && fclose(stream) == 0, "not written");
     check(strag_saved_parse(text, length, "FILE", &again, &err) == STRAG_OK, err.text);
-    check(strag_saved_same_table(&saved->table, &again->table), "another table is read back");
+    check(strag_table_is_same(&saved->table, &again->table), "another table is read back");
     check(strag_model_is_same(&saved->model.model, &again->model.model),
           "another model is read back");
     strag_saved_free(again);

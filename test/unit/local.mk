@@ -78,7 +78,7 @@ unit_tests = \
 	test/unit/test_straggler_trees \
 	test/unit/test_swing \
 	test/unit/test_swing_walk \
-	test/unit/test_symmetry \
+	test/unit/test_resize \
 	test/unit/test_text \
 	test/unit/test_threads \
 	test/unit/test_topology \

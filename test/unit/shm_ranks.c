@@ -29,7 +29,7 @@ void shm_plans_make(struct shm_plans *plans, const char *algorithm, int n, int b
     problem.root = root;
     plans->n = n;
     plans->plans = allocated(calloc((size_t)n, sizeof(struct strag_plan *)));
-    if (strag_plan_create_all(it, &problem, plans->plans, &err) != STRAG_OK ||
+    if (support_create_all(it, &problem, plans->plans, &err) != STRAG_OK ||
         strag_verify_plans(plans->plans, n, NULL, NULL, &plans->proof, &err) != STRAG_OK)
         fail_msg("%s n=%d: %s", algorithm, n, err.text);
     strag_proof_expressions(plans->proof, &plans->expressions);

@@ -101,7 +101,7 @@ void slow_links_run(const struct slow_links *links, const struct strag_algorithm
     struct strag_error err = {""};
     struct strag_plan **plans = calloc((size_t)links->n, sizeof(struct strag_plan *));
     assert_non_null(plans);
-    if (strag_plan_create_all(algorithm, &links->problem, plans, &err) != STRAG_OK)
+    if (support_create_all(algorithm, &links->problem, plans, &err) != STRAG_OK)
         fail_at(links, err.text);
     assert_int_equal(execute_often(plans, links->n, 1, rng), OUTCOME_SUM);
     support_plans_free(plans, links->n);

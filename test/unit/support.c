@@ -105,12 +105,37 @@ int support_ranks(const struct strag_algorithm *algorithm, int n)
     return problem.n;
 }
 
+int support_create_all(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                       struct strag_plan **plans, struct strag_error *err)
+{
+    struct strag_instance instance;
+    int status = strag_instance_open(&instance, algorithm, problem, err);
+    if (status == STRAG_OK)
+        status =
+            strag_instance_plans(&instance, (struct strag_ranks){0, problem->n}, NULL, plans, err);
+    strag_instance_close(&instance);
+    return status;
+}
+
+/* Nodes are sorted by level: of two, the later one is not closer to the root. */
+int support_ancestor(const struct strag_topology *topology, int a, int b)
+{
+    int x = topology->leaf_node[a], y = topology->leaf_node[b];
+    while (x != y) {
+        if (x > y)
+            x = topology->nodes[x].parent;
+        else
+            y = topology->nodes[y].parent;
+    }
+    return x;
+}
+
 struct strag_plan **support_plans(const struct strag_algorithm *algorithm, int n)
 {
     struct strag_error err = {""};
     struct strag_plan **plans = allocated(calloc((size_t)n, sizeof *plans));
     const struct strag_problem problem = support_problem(algorithm, n);
-    if (strag_plan_create_all(algorithm, &problem, plans, &err) != STRAG_OK)
+    if (support_create_all(algorithm, &problem, plans, &err) != STRAG_OK)
         fail_msg("%s n=%d: %s", algorithm->name, n, err.text);
     return plans;
 }

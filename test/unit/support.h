@@ -79,6 +79,13 @@ struct strag_measure support_verified(const char *algorithm, const struct strag_
 void support_refused(const char *algorithm, struct strag_topology *topology, int ports,
                      const char *why);
 
+/** All plans of a problem. @param[out] plans  [n] */
+int support_create_all(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                       struct strag_plan **plans, struct strag_error *err);
+
+/** The index of the lowest node with both ranks below it. */
+int support_ancestor(const struct strag_topology *topology, int a, int b);
+
 /** Free the plans and the array. */
 void support_plans_free(struct strag_plan **plans, int n);
 

@@ -73,7 +73,7 @@ static void begin_call(struct job *job, struct call *call, int decision)
     options.network.eager = rng_below(job->rng, 70);
     call->decision = decision;
     call->ended = 0;
-    if (strag_plan_create_all(support_algorithm(name), &problem, call->plans, &err) != STRAG_OK ||
+    if (support_create_all(support_algorithm(name), &problem, call->plans, &err) != STRAG_OK ||
         strag_verify_plans(call->plans, job->n, NULL, NULL, &call->proof, &err) != STRAG_OK)
         fail_msg("%s, %d ranks, without %d: %s", name, job->n, decision, err.text);
     call->world = world_create(call->plans, job->n, DEPTH);

@@ -141,7 +141,7 @@ static struct plans plans_of(struct strag_topology *topology, int ports)
     plans.list = calloc((size_t)topology->n, sizeof(struct strag_plan *));
     assert_non_null(plans.list);
     if (strag_instance_open(&plans.instance, bucket(), &plans.problem, &err) != STRAG_OK ||
-        strag_plan_create_all(bucket(), &plans.problem, plans.list, &err) != STRAG_OK)
+        support_create_all(bucket(), &plans.problem, plans.list, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     plans.rounds = plans.instance.claim.rounds;
     return plans;

@@ -326,7 +326,7 @@ static void compare(struct rng *rng, const struct strag_algorithm *algorithm,
     model.reduce_bandwidth = rng_one_in(rng, 2) ? 3e9 : 0;
     model.overhead = rng_one_in(rng, 2) ? 3e-7 : 0;
     model.injection_bandwidth = rng_one_in(rng, 2) ? 1.5 * model.bandwidth : 0;
-    assert_int_equal(strag_plan_create_all(algorithm, problem, plans, &err), STRAG_OK);
+    assert_int_equal(support_create_all(algorithm, problem, plans, &err), STRAG_OK);
     assert_int_equal(strag_links_create(problem->topology, &model, problem->state, &links, &err),
                      STRAG_OK);
     size_t bytes = (size_t)1 << (8 + rng_below(rng, 14));

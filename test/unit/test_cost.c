@@ -480,7 +480,7 @@ static void compare_with_second(struct rng *rng, const struct strag_algorithm *a
     model.overhead = rng_one_in(rng, 2) ? 3e-7 : 0;
     model.injection_bandwidth = rng_one_in(rng, 2) ? 1.5 * bandwidth : 0;
     model.ties = rng_one_in(rng, 2) ? STRAG_TIES_PLUS : STRAG_TIES_SPLIT;
-    int status = strag_plan_create_all(algorithm, problem, plans, &err);
+    int status = support_create_all(algorithm, problem, plans, &err);
     if (status == STRAG_ERR_UNSUPPORTED)
         return;
     assert_int_equal(status, STRAG_OK);

@@ -39,8 +39,7 @@ static struct plans plans_in_blocks(const char *algorithm, const struct strag_to
     assert_non_null(plans.list);
     if (strag_instance_open(&plans.instance, support_algorithm(algorithm), &plans.problem, &err) !=
             STRAG_OK ||
-        strag_plan_create_all(plans.instance.algorithm, &plans.problem, plans.list, &err) !=
-            STRAG_OK)
+        support_create_all(plans.instance.algorithm, &plans.problem, plans.list, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     assert_int_equal(strag_tree_create(&plans.problem, &tree, &err), STRAG_OK);
     assert_int_equal(

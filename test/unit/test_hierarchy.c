@@ -198,9 +198,9 @@ static void doubling_shares_no_uplink(void **state)
         int *last = malloc(2 * (size_t)topology->nnodes * sizeof *last);
         assert_non_null(plans);
         assert_non_null(last);
-        assert_int_equal(strag_plan_create_all(support_algorithm("hierarchical-doubling"), &problem,
-                                               plans, &err),
-                         STRAG_OK);
+        assert_int_equal(
+            support_create_all(support_algorithm("hierarchical-doubling"), &problem, plans, &err),
+            STRAG_OK);
         for (int round = 0; round < plans[0]->rounds; round++) {
             memset(last, 0, 2 * (size_t)topology->nnodes * sizeof *last);
             for (int r = 0; r < n; r++) {
@@ -208,7 +208,7 @@ static void doubling_shares_no_uplink(void **state)
                     const struct strag_op *op = &plans[r]->ops[i];
                     if (op->round != round || op->kind != STRAG_SEND)
                         continue;
-                    int top = strag_topology_ancestor(topology, r, op->peer);
+                    int top = support_ancestor(topology, r, op->peer);
                     for (int a = topology->leaf_node[r]; a != top; a = topology->nodes[a].parent)
                         assert_int_equal(last[2 * a]++, 0);
                     for (int b = topology->leaf_node[op->peer]; b != top;

@@ -43,7 +43,7 @@ static const struct strag_node *host_of(const struct strag_topology *topology, i
 /* The level of the smallest node that has both ranks below. */
 static int common(const struct strag_topology *topology, int a, int b)
 {
-    return topology->nodes[strag_topology_ancestor(topology, a, b)].level;
+    return topology->nodes[support_ancestor(topology, a, b)].level;
 }
 
 static int count_level(const struct strag_topology *topology, enum strag_level level)
@@ -82,10 +82,10 @@ static void tree(void **state)
     assert_int_equal(common(topology, 0, 5), STRAG_LEVEL_SWITCH);
     assert_int_equal(common(topology, 1, 2), STRAG_LEVEL_SWITCH);
     assert_int_equal(common(topology, 0, 1), STRAG_LEVEL_NETWORK);
-    const struct strag_node *a = &topology->nodes[strag_topology_ancestor(topology, 0, 5)];
+    const struct strag_node *a = &topology->nodes[support_ancestor(topology, 0, 5)];
     assert_string_equal(a->name, "a");
     assert_float_equal(a->uplink, 1e9, 1);
-    const struct strag_node *bc = &topology->nodes[strag_topology_ancestor(topology, 1, 2)];
+    const struct strag_node *bc = &topology->nodes[support_ancestor(topology, 1, 2)];
     assert_string_equal(bc->name, "bc");
     assert_float_equal(bc->uplink, 2e9, 1);
     strag_topology_free(topology);

@@ -38,11 +38,6 @@ static void write_json(FILE *out)
     write_ring(strag_show_json, out);
 }
 
-static void write_svg(FILE *out)
-{
-    write_ring(strag_show_svg, out);
-}
-
 static const char *const outcomes[STRAG_LEDGER_OUTCOMES] = {"ring"};
 
 static struct strag_trace_event events[] = {
@@ -84,7 +79,7 @@ static void write_models(FILE *out)
     strag_models_free(models);
 }
 
-static void (*const writers[])(FILE *) = {write_json, write_svg, write_trace_json, write_account,
+static void (*const writers[])(FILE *) = {write_json, write_trace_json, write_account,
                                           write_models};
 enum { WRITERS = sizeof writers / sizeof *writers };
 

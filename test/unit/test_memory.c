@@ -35,7 +35,7 @@ static int create_plans(const void *what, struct strag_error *err, bool *made)
 {
     const struct plan_wanted *wanted = what;
     struct strag_plan *plans[16] = {NULL};
-    int status = strag_plan_create_all(wanted->algorithm, &wanted->problem, plans, err);
+    int status = support_create_all(wanted->algorithm, &wanted->problem, plans, err);
     for (int rank = 0; rank < wanted->problem.n; rank++)
         *made |= plans[rank] != NULL;
     strag_plan_free_all(plans, wanted->problem.n);

@@ -134,7 +134,7 @@ static void plans_make(struct plans *plans)
     slow_links_make(&plans->links, 5, 1);
     slow_links_add(&plans->links, 4, 2);
     plans->links.problem.blocks = 12;
-    assert_int_equal(strag_plan_create_all(optcc(), &plans->links.problem, plans->list, &err),
+    assert_int_equal(support_create_all(optcc(), &plans->links.problem, plans->list, &err),
                      STRAG_OK);
 }
 

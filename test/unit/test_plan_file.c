@@ -601,7 +601,7 @@ static void judge(const char *text, struct tally *tally, struct rng *rng)
         struct strag_plan **plans = calloc((size_t)n, sizeof *plans);
         assert_non_null(plans);
         assert_int_equal(status, STRAG_OK);
-        assert_int_equal(strag_plan_create_all(strag_given_algorithm(given), &problem, plans, NULL),
+        assert_int_equal(support_create_all(strag_given_algorithm(given), &problem, plans, NULL),
                          STRAG_OK);
         if (execute_often(plans, n, 8, rng) != OUTCOME_SUM)
             fail_msg("proved, and wrong: %s", text);

@@ -163,9 +163,9 @@ static void read_back(void **state)
         assert_int_equal(saved.circumstances.oversubscribed.window,
                          again->circumstances.oversubscribed.window);
         assert_string_equal(again->communicator, saved.communicator);
-        assert_true(strag_saved_same_table(&saved.table, &again->table));
+        assert_true(strag_table_is_same(&saved.table, &again->table));
         choose(&copy);
-        assert_true(strag_saved_same_table(&saved.table, &copy.table));
+        assert_true(strag_table_is_same(&saved.table, &copy.table));
         strag_saved_free(again);
         free(text);
         strag_topology_free(topology);
@@ -204,7 +204,7 @@ static void rules_go_with_it(void **state)
     assert_int_equal(again->line, 4);
     assert_string_equal(again->rules_file, "r.yaml");
     choose(&copy);
-    assert_true(strag_saved_same_table(&saved.table, &copy.table));
+    assert_true(strag_table_is_same(&saved.table, &copy.table));
     assert_int_equal(copy.table.entry[1].blocks, 2);
     strag_saved_free(again);
     free(text);

@@ -93,11 +93,11 @@ static void level_by_level(void **state)
     assert_int_equal(topology->ranks_per_host, 0);
     assert_true(strag_topology_same_host(topology, 1, 6));
     assert_false(strag_topology_same_host(topology, 0, 2));
-    assert_int_equal(strag_topology_ancestor(topology, 3, 1), 5);
-    assert_int_equal(strag_topology_ancestor(topology, 3, 6), 2);
-    assert_int_equal(strag_topology_ancestor(topology, 0, 4), 1);
-    assert_int_equal(strag_topology_ancestor(topology, 0, 5), 0);
-    assert_int_equal(strag_topology_ancestor(topology, 2, 2), topology->leaf_node[2]);
+    assert_int_equal(support_ancestor(topology, 3, 1), 5);
+    assert_int_equal(support_ancestor(topology, 3, 6), 2);
+    assert_int_equal(support_ancestor(topology, 0, 4), 1);
+    assert_int_equal(support_ancestor(topology, 0, 5), 0);
+    assert_int_equal(support_ancestor(topology, 2, 2), topology->leaf_node[2]);
     strag_topology_free(topology);
 }
 
@@ -236,8 +236,7 @@ static void check_against(const struct strag_topology *topology, const struct ma
             double uplink;
             int given = given_ancestor(nodes, a, b);
             int expected = given_node(nodes, given, &uplink);
-            const struct strag_node *node =
-                &topology->nodes[strag_topology_ancestor(topology, a, b)];
+            const struct strag_node *node = &topology->nodes[support_ancestor(topology, a, b)];
             assert_int_equal(node->level, nodes->list[expected].level);
             assert_int_equal(node->leaves, given_leaves(nodes, given));
             if (expected > 0 && node->uplink != uplink)
