@@ -79,7 +79,7 @@ OTHERS = [
     (r"cmocka\.h", ["test"]),
     (r"cuda.*\.h", ["test/cuda"]),
 ]
-GENERATED = ["config.h"]
+GENERATED = ["config.h", "tools/draw_script.h"]
 
 # Open MPI's versions are distinguished only here, and where a program calls by a name that 4.1 lacks.
 VERSIONS = re.compile(r"\b(OMPI|OPAL)_(MAJOR|MINOR|RELEASE)_VERSION\b")

@@ -18,7 +18,7 @@ TEXT = (".1", ".ac", ".am", ".awk", ".bash", ".c", ".cu", ".h", ".m4", ".md", ".
 NOT_READ = ("aclocal.m4", "m4/l", "test/fuzz/corpus", "test/cli/golden", "test/lint/layers.sh", "test/lint/references.sh")
 # Files of other projects, files that are made, and the example that src/algorithms/README.md writes.
 OTHERS = re.compile(r"(ompi|opal)/.*|((ompi_|opal_)?config|hwloc|mpi|ucp)\.h|"
-                    r"(straggler|optcc)\.md|packages/.*|[A-Z]+\.[ch]|.*\bchain\.c|.*/\.libs/.*")
+                    r"(straggler|optcc)\.md|packages/.*|[A-Z]+\.[ch]|.*\bchain\.c|tools/draw_script\.h|.*/\.libs/.*")
 
 PATH = re.compile(r"(?<![\w./*$}{)<-])(?:%s)/[\w./-]*\w\.(?:1|ac|am|awk|bash|c|conf|coordinates|cu|h|in|json|m4|md|mk|py|"
                   r"sh|svg|txt|yaml)\b(?![*-]|\.\w)" % "|".join(FOLDERS))
