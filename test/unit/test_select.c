@@ -130,8 +130,8 @@ static void assert_quick(const struct strag_problem *problem, const struct strag
     assert_int_equal(strag_select(problem, model, &options, &quick, &err), STRAG_OK);
     assert_int_equal(quick->table.entries, table->entries);
     for (int e = 0; e < table->entries; e++) {
-        /* where two take the same time but for rounding, a byte decides */
-        const size_t from = table->entry[e].from, rounding = e > 0 ? 1 + from / 1000000000 : 0;
+        /* costs that are sampled move a boundary, but by less than anybody could measure */
+        const size_t from = table->entry[e].from, rounding = e > 0 ? 1 + from / 100 : 0;
         assert_in_range(quick->table.entry[e].from, from - rounding, from + rounding);
         assert_ptr_equal(quick->table.entry[e].algorithm, table->entry[e].algorithm);
         assert_int_equal(quick->table.entry[e].blocks, table->entry[e].blocks);
