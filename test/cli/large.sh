@@ -42,8 +42,8 @@ if (ulimit -v 200000; "$STRAG" list > /dev/null 2>&1); then
 fi
 
 # What is estimated is about what is written.
-for args in 'ring -n 1025' 'recursive-doubling -n 8192'; do
-    for format in text json svg; do
+for args in 'ring -n 1025' 'recursive-doubling -n 65536'; do
+    for format in text json ${STRAG_TEST_FULL:+svg}; do
         [ "$format $args" != 'svg ring -n 1025' ] || continue
         # shellcheck disable=SC2086
         gives 2 plan $args --format "$format"

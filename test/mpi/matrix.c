@@ -374,7 +374,7 @@ int main(int argc, char **argv)
                                           {"repeat", &repeat},
                                           {NULL, NULL}};
     test_start(&argc, &argv, "matrix", MPI_THREAD_SINGLE, options);
-    matrix.most = (size_t)test_number("most", most, 100000, 1 << 24);
+    matrix.most = (size_t)test_number("most", most, 10000, 1 << 24);
     const long runs = test_number("repeat", repeat, 0, 100000);
     char first[16] = "";
     const char *slash = strchr(large, '/');

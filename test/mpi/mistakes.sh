@@ -88,7 +88,7 @@ strag+=(--mca coll strag)
 
 ranks="the job's are 0 to 3; accepted:"
 run 12 12 --mca coll_strag_straggler 99 --mca coll_strag_slowdown 1:2,99:2
-warned "coll_strag_straggler = \"99\": there is no rank 99; $ranks auto, dynamic, none, or RANK\[:MICROSECONDS\]; used: auto" \
+warned "coll_strag_straggler = \"99\": there is no rank 99; $ranks auto, dynamic, none, or RANK\[:MICROSECONDS\]\[,\.\.\.\]; used: auto" \
     "coll_strag_slowdown = \"1:2,99:2\": there is no rank 99; $ranks auto, none, or WHO:FACTOR.*; used: auto"
 run 12 12 --mca coll_strag_slowdown "nodeX:2,1:3,$here:2,y:2" --mca coll_strag_straggler 4
 lines 2 "$warning" # at the job's start, and then
