@@ -9,7 +9,7 @@
     print(job.cost("ring", [1024, 1 << 20]))    # seconds
     for op in job.plan("ring", rank=0).operations:
         print(op.round, op.kind, op.peer, op.first, op.count)
-    open("ring.svg", "w").write(job.show("ring", "svg"))
+    open("ring.json", "w").write(job.show("ring", "json"))
 
 What fails raises strag.Error, with libstrag's reason and status. The library is the one that STRAG_LIBRARY names, or
 libstrag.so.0 as the linker finds it. Needs Python 3 alone.
@@ -22,7 +22,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int32, c
 
 SELECTED_MAX = 48  # STRAG_SELECTED_MAX
 KINDS = ("send", "recv", "recv_reduce")
-FORMATS = ("text", "json", "svg")
+FORMATS = ("text", "json")
 
 Selected = collections.namedtuple("Selected", "bytes algorithm blocks")
 Operation = collections.namedtuple("Operation", "kind peer first count round own_left stage waits")
@@ -203,7 +203,7 @@ class Allreduce(_Owned):
         return [Selected(one.bytes, one.algorithm.decode(), one.blocks) for one in found[:count.value]]
 
     def show(self, algorithm, format="text"):
-        """All ranks' plans as text, json or svg."""
+        """All ranks' plans as text or json."""
         text, length = c_void_p(), c_size_t()
         file = _libc.open_memstream(byref(text), byref(length))
         try:
