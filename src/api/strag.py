@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libstrag from Python, by ctypes: plans of an allreduce, their proofs, costs and pictures. strag.h has the contract.
+"""libstrag from Python, by ctypes: plans of an allreduce, their proofs and costs. strag.h has the contract.
 
     import strag
     job = strag.Allreduce(topology=strag.Layout.read("topology.conf").fill(64))
