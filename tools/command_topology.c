@@ -412,7 +412,8 @@ struct drawn {
     double *load; /* [link]: vectors */
 };
 
-/* Those that are there, each as its ends, dimension, bytes a second and load (draw.py). */
+/* Those that are there, each as its ends, dimension, bytes a second and load (pictures/machine.py).
+ */
 static void write_json_links(const struct drawn *drawn)
 {
     const char *comma = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pictures, by python3: a command writes JSON, from which draw.py, a text in this program, makes
- * SVG.
+ * Pictures, by python3: a command writes JSON, from which tools/pictures, a text in this program,
+ * makes SVG.
  */
 #ifndef STRAG_DRAW_H
 #define STRAG_DRAW_H

@@ -37,12 +37,14 @@ tools_strag_SOURCES = $(strag_program_sources)
 tools_strag_LDADD = src/libstrag.la
 
 # What draws pictures, byte by byte.
-tools/draw_script.h: tools/draw.py
+pictures = $(srcdir)/tools/pictures/frame.py $(srcdir)/tools/pictures/plan.py $(srcdir)/tools/pictures/costs.py \
+	$(srcdir)/tools/pictures/machine.py $(srcdir)/tools/pictures/main.py
+tools/draw_script.h: $(pictures)
 	$(AM_V_GEN)$(MKDIR_P) tools && \
-	od -An -v -tu1 $(srcdir)/tools/draw.py | sed 's/[0-9][0-9]*/&,/g' > $@.new && mv $@.new $@
+	cat $(pictures) | od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g' > $@.new && mv $@.new $@
 tools/draw.$(OBJEXT): tools/draw_script.h
 CLEANFILES += tools/draw_script.h tools/draw_script.h.new
-EXTRA_DIST += tools/draw.py
+EXTRA_DIST += $(pictures)
 
 dist_man_MANS += doc/strag.1
 
