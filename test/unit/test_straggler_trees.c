@@ -398,6 +398,9 @@ static void near_the_bounds_in_mixed_states(void **state)
         late_make(&late, NULL, 8, 1, 10);
         late_add(&late, 4, 5);
         assert_near_bound(&late, &model, bytes, 1.25);
+        late_make(&late, NULL, 8, 1, 10);
+        late_add(&late, 4, 10); /* an owner sends and receives 7/6 of the vector */
+        assert_near_bound(&late, &model, bytes, 1.27);
     }
 }
 
