@@ -180,6 +180,7 @@ bool coll_strag_setup_is_derived(struct setup *setup, bool *here)
     struct coll_strag_setup_derive *derive = &setup->derive;
     derive->roll_call.answer = derive->reply->answer;
     *here = coll_strag_roll_call_end(&derive->roll_call);
+    setup->module->pml.by_shape = derive->roll_call.answer.presence.few == INT32_MAX;
     setup->hosts = &derive->roll_call.answer.offer.hosts;
     if (has_origin(&derive->roll_call.answer))
         return true;
