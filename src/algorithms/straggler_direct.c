@@ -115,9 +115,9 @@ static int share(const struct strag_problem *problem, void **shared, struct stra
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    const int owners = count_owners(problem);
     if (problem->n == 1)
         return STRAG_OK;
+    const int owners = count_owners(problem);
     if (owners == 0)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "straggler-direct needs a rank that is not late, all %d are", problem->n);
