@@ -159,8 +159,7 @@ void coll_strag_setup_ping(struct setup *setup)
     const int me = ompi_comm_rank(setup->comm), peer = setup->hosts->ping;
     int code = OMPI_SUCCESS;
     if (peer && (me == 0 || me == peer))
-        code = coll_strag_ping(&setup->module->failure, peer, &measured.number[STRAG_MODEL_ALPHA],
-                               &measured.number[STRAG_MODEL_BANDWIDTH]);
+        code = coll_strag_ping(&setup->module->failure, peer, measured.number);
     if (code == OMPI_ERR_OUT_OF_RESOURCE) /* the PML's: a message is lost, and the other waits */
         code = OMPI_ERROR;
     if (coll_strag_setup_may_continue(setup, code))
