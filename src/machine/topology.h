@@ -11,7 +11,9 @@
  *              │          └─ host ─── ...
  *              └─ switch ─── ...
  *
- * Every node has an uplink to its parent, a full-duplex link with a bandwidth. On a grid (torus,
+ * Every node has an uplink to its parent, a full-duplex link with a bandwidth. The root's is what its
+ * children are joined by if they are joined pair by pair, as the groups of a dragonfly are: each two
+ * have a link of that bandwidth, or of the lower of their own uplinks if that is less. On a grid (torus,
  * mesh, HyperX, HammingMesh) all hosts are children of the root, and each has a position in the
  * grid; its links to its neighbours take the place of its uplink. The grid may be larger than the
  * job: positions without a host still carry what passes through.

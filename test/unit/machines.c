@@ -402,8 +402,19 @@ void machine_check(const struct strag_topology *topology)
 
 /* ---- Links ---- */
 
+static int rank_below(const struct strag_topology *topology, int node)
+{
+    return topology->leaf_rank[topology->nodes[node].first_leaf];
+}
+
 static void name_tree_link(const struct strag_links *links, int link, char *buffer, size_t size)
 {
+    if (link >= 2 * links->topology->nnodes) {
+        const struct strag_link_ends ends = strag_link_ends(links, link);
+        snprintf(buffer, size, "from the group of rank %d to that of rank %d",
+                 rank_below(links->topology, ends.from), rank_below(links->topology, ends.to));
+        return;
+    }
     const struct strag_node *node = &links->topology->nodes[link / 2];
     const char *direction = link % 2 ? "down" : "up";
     const char *level = strag_level_name(node->level);
@@ -412,8 +423,8 @@ static void name_tree_link(const struct strag_links *links, int link, char *buff
     else if (node->rank >= 0)
         snprintf(buffer, size, "rank %d %s", node->rank, direction);
     else
-        snprintf(buffer, size, "%s of rank %d %s", level,
-                 links->topology->leaf_rank[node->first_leaf], direction);
+        snprintf(buffer, size, "%s of rank %d %s", level, rank_below(links->topology, link / 2),
+                 direction);
 }
 
 static void name_grid_link(const struct strag_links *links, int link, char *buffer, size_t size)
