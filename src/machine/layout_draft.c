@@ -122,8 +122,11 @@ static int join_roots(struct strag_draft *draft)
     bool outside = false; /* a host without switch */
     for (int i = 0; i < layout->nhosts; i++)
         outside |= layout->hosts[i].at < 0;
-    if (roots == 1 && !outside)
+    if (roots == 1 && !outside) {
+        if (layout->nswitches == 1)
+            layout->switches[0].uplink = 0; /* it leads nowhere, and joins hosts, not groups */
         return STRAG_OK;
+    }
     if (roots == 0 && layout->nswitches > 0) /* cycles only, which sort_switches finds */
         return STRAG_OK;
 

@@ -450,7 +450,7 @@ static void name_grid_link(const struct strag_links *links, int link, char *buff
 char *machine_link_name(const struct strag_links *links, int link, char *buffer, size_t size)
 {
     assert_in_range(size, 100, SIZE_MAX);
-    if (link < 2 * links->topology->nnodes)
+    if (link < links->in_tree)
         name_tree_link(links, link, buffer, size);
     else
         name_grid_link(links, link, buffer, size);
