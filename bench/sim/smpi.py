@@ -450,14 +450,13 @@ networks. Bars: the mean over Open MPI's selector is at most 0.7 if global links
 not, and no row is above 1.05 of the best of SMPI's three selectors. Misses are bold.
 """, *summary(complete), "", "By what was chosen:", "", *by_choice(complete), "",
             "### Rows above 1.05 of the best selector", "", *misses(complete)]
+    text += ["", "### Is a dragonfly modelled right?", "", DECISION]
     if dragonfly:
-        text += ["", "### Is a dragonfly modelled right?", "",
-                 "Time by the model over SimGrid's, both with a link for each pair of groups; 4 MiB, jobs of up to "
+        text += ["", "Time by the model over SimGrid's, both with a link for each pair of groups; 4 MiB, jobs of up to "
                  f"{COMPARED_MOST}\nhosts.", "",
                  "| | taper | cases | least | mean | largest |", "|---|---:|---:|---:|---:|---:|"]
         text += [f"| {name} | {taper:g} | {len(r)} | {min(r):.2f} | {mean(r):.2f} | {max(r):.2f} |"
                  for (name, taper), r in dragonfly.items() if r]
-        text += ["", DECISION]
     section.put(arguments.report, "smpi", "\n".join(text))
 
 
