@@ -151,8 +151,8 @@ static void bandwidths_of_a_tree(void **state)
 static void a_dragonfly(void **state)
 {
     (void)state;
-    struct net net = net_of(parsed("N@20(S(H(0) H(1)) S@30(H(2) H(3)) S@10(H(4) H(5)) H(6))"),
-                            STRAG_TIES_SPLIT);
+    struct net net =
+        net_of(parsed("N@20(S(H(0) H(1)) S@30(H(2) H(3)) S@10(H(4) H(5)) H(6))"), STRAG_TIES_SPLIT);
     static const int rank[] = {0, 2, 4, 6};
     static const double pair[4][4] = {
         {20, 20, 10, 20}, {20, 20, 10, 20}, {10, 10, 10, 10}, {20, 20, 10, 20}};
@@ -432,20 +432,13 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tree),
-        cmocka_unit_test(bandwidths_of_a_tree),
-        cmocka_unit_test(a_dragonfly),
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(a_torus),
-        cmocka_unit_test(dimensions_of_two),
-        cmocka_unit_test(a_mesh),
-        cmocka_unit_test(a_job_in_a_larger_torus),
-        cmocka_unit_test(a_hyperx),
-        cmocka_unit_test(boards_of_two),
-        cmocka_unit_test(boards_of_three),
-        cmocka_unit_test(boards_of_other_sizes),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(a_tree),          cmocka_unit_test(bandwidths_of_a_tree),
+        cmocka_unit_test(a_dragonfly),     cmocka_unit_test(defaults),
+        cmocka_unit_test(a_torus),         cmocka_unit_test(dimensions_of_two),
+        cmocka_unit_test(a_mesh),          cmocka_unit_test(a_job_in_a_larger_torus),
+        cmocka_unit_test(a_hyperx),        cmocka_unit_test(boards_of_two),
+        cmocka_unit_test(boards_of_three), cmocka_unit_test(boards_of_other_sizes),
+        cmocka_unit_test(refusals),        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
