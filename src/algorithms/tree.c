@@ -47,7 +47,7 @@ static void note_link(struct strag_tree *tree, struct source *source, int number
 {
     const struct strag_node *here = &source->topology->nodes[node];
     const struct strag_state *state = source->problem->state;
-    if (here->uplink > 0 && make_rates(tree, source, &tree->uplink) &&
+    if (here->parent >= 0 && here->uplink > 0 && make_rates(tree, source, &tree->uplink) &&
         (tree->uplink[number] == 0 || here->uplink < tree->uplink[number]))
         tree->uplink[number] = here->uplink;
     if (state && state->nslow && here->level == STRAG_LEVEL_HOST &&

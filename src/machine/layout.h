@@ -21,7 +21,7 @@ struct strag_switch {
     char *name;    /* NULL: none */
     int parent;    /* index; -1: the root */
     int line;      /* of the file that describes it; 0: none */
-    double uplink; /* bytes per second to the parent; 0: not given */
+    double uplink; /* as in struct strag_node, also the root's; 0: not given */
 };
 
 struct strag_host {
@@ -72,7 +72,8 @@ int strag_layout_from_dims(const char *dims, enum strag_network network, bool wr
 
 /**
  * Ranks per host between commas, "2,3"; round brackets make switches, "((2,3),(4))"; "@GBIT" after
- * a number or a bracket gives its uplink: "(2@50,3)@200".
+ * a number or a bracket gives its uplink: "((2@50,3)@200,4)"; after the bracket around all it joins
+ * those inside pair by pair.
  */
 int strag_layout_from_tree(const char *text, struct strag_layout **layout, struct strag_error *err);
 

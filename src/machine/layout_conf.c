@@ -4,7 +4,8 @@
  *
  * As in Slurm, keys may be in any case, `#` begins a comment, a line that ends with a backslash
  * continues in the next one, and values may stand in double quotes. LinkSpeed, which Slurm does not
- * use, is the bandwidth of the switch's uplink in Gbit/s.
+ * use, is the bandwidth of the switch's uplink in Gbit/s; the root's is that of the links between
+ * each two of its children (topology.h).
  */
 #include "machine/layout_internal.h"
 

@@ -116,18 +116,15 @@ int strag_draft_switch(struct strag_draft *draft, const char *name, int line, in
 static int join_roots(struct strag_draft *draft)
 {
     struct strag_layout *layout = draft->layout;
-    int roots = 0, root = -1;
-    for (int i = 0; i < layout->nswitches; i++) {
-        if (layout->switches[i].parent < 0) {
-            roots++;
-            root = i;
-        }
-    }
+    int roots = 0;
+    for (int i = 0; i < layout->nswitches; i++)
+        roots += layout->switches[i].parent < 0;
     bool outside = false; /* a host without switch */
     for (int i = 0; i < layout->nhosts; i++)
         outside |= layout->hosts[i].at < 0;
     if (roots == 1 && !outside) {
-        layout->switches[root].uplink = 0; /* it leads nowhere */
+        if (layout->nswitches == 1)
+            layout->switches[0].uplink = 0; /* it leads nowhere, and joins hosts, not groups */
         return STRAG_OK;
     }
     if (roots == 0 && layout->nswitches > 0) /* cycles only, which sort_switches finds */
@@ -136,7 +133,7 @@ static int join_roots(struct strag_draft *draft)
     int status = strag_draft_switch(draft, NULL, 0, -1, 0);
     if (status != STRAG_OK)
         return status;
-    root = layout->nswitches - 1;
+    const int root = layout->nswitches - 1;
     for (int i = 0; i < root; i++) {
         if (layout->switches[i].parent < 0)
             layout->switches[i].parent = root;

@@ -106,6 +106,7 @@ static void add_switches(struct builder *builder)
     root.position = -1;
     if (layout->network == STRAG_NETWORK_TREE) {
         root.name = layout->switches[0].name;
+        root.uplink = layout->switches[0].uplink;
         for (int i = 0; i < builder->n; i++) {
             int at = layout->hosts[builder->ranks[i].host].at;
             while (at > 0 && !builder->switch_node[at]) {

@@ -2,7 +2,7 @@
 /*
  * Slurm's topology.yaml: a list of topologies, each a tree, blocks, rings, tori, or flat. Keys of
  * Slurm's that a layout does not need are skipped; any other key is an error. `gbit` of a switch or
- * block, which Slurm does not have, is the bandwidth of its uplink in Gbit/s.
+ * block, which Slurm does not have, is what LinkSpeed is in topology.conf.
  */
 #include "machine/layout_internal.h"
 

@@ -170,7 +170,7 @@ static void drop_from_below(const struct strag_node *nodes, int nnodes, struct d
 }
 
 /* From the root down: an only child of a host or of the network has no traffic on its uplink, so
- * its children replace it. */
+ * its children replace it. They are not the groups that the network joins pair by pair. */
 static void drop_from_above(const struct strag_node *nodes, int nnodes, struct draft *drafts)
 {
     for (int i = 1; i < nnodes; i++) {
@@ -181,6 +181,7 @@ static void drop_from_above(const struct strag_node *nodes, int nnodes, struct d
             continue;
         struct draft *parent = &drafts[draft->parent];
         draft->stays = false;
+        parent->uplink = draft->parent == 0 ? 0 : parent->uplink;
         parent->child = draft->child;
         parent->children = draft->children;
         for (int c = draft->child; c != NONE; c = drafts[c].sibling)
@@ -199,7 +200,7 @@ static int copy_node(struct strag_node *to, const struct strag_node *from,
         .children = draft->children,
         .rank = from->level == STRAG_LEVEL_RANK ? from->rank : NONE,
         .position = grid && from->level == STRAG_LEVEL_HOST ? from->position : NONE,
-        .uplink = draft->parent == NONE ? 0 : draft->uplink,
+        .uplink = draft->uplink,
     };
     if (from->name && from->level >= STRAG_LEVEL_HOST) {
         to->name = strag_text_copy(from->name, strlen(from->name));

@@ -11,10 +11,12 @@
  *              │          └─ host ─── ...
  *              └─ switch ─── ...
  *
- * Every node has an uplink to its parent, a full-duplex link with a bandwidth. On a grid (torus,
- * mesh, HyperX, HammingMesh) all hosts are children of the root, and each has a position in the
- * grid; its links to its neighbours take the place of its uplink. The grid may be larger than the
- * job: positions without a host still carry what passes through.
+ * Every node has an uplink to its parent, a full-duplex link with a bandwidth. The root's is what
+ * its children are joined by if they are joined pair by pair, as the groups of a dragonfly are:
+ * each two have a link of that bandwidth, or of the lower of their own uplinks if that is less. On
+ * a grid (torus, mesh, HyperX, HammingMesh) all hosts are children of the root, and each has a
+ * position in the grid; its links to its neighbours take the place of its uplink. The grid may be
+ * larger than the job: positions without a host still carry what passes through.
  *
  * A topology is immutable. Its memory is proportional to the ranks. strag_topology_flat and _free
  * are in api/strag.h.

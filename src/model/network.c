@@ -2,12 +2,11 @@
 /*
  * Links are numbered in two parts:
  *
- *     tree    2i up from node i, 2i + 1 down to it
- *     grid    behind those, `per_position` of them for every position, by dimension:
- *               torus         2: towards +, towards -
- *               HyperX        as many as the dimension's size: to each coordinate
- *               HammingMesh   4: towards +, towards -, from the switch at the board's + edge, from
- *                             the one at its - edge
+ *     tree    2i up from node i, 2i + 1 down to it; behind those, if the root joins its children
+ * pair by pair, one from each of them to each, also to itself grid    behind those, `per_position`
+ * of them for every position, by dimension: torus         2: towards +, towards - HyperX        as
+ * many as the dimension's size: to each coordinate HammingMesh   4: towards +, towards -, from the
+ * switch at the board's + edge, from the one at its - edge
  */
 #include "model/network.h"
 
@@ -67,7 +66,7 @@ static int64_t number_links(struct strag_links *links)
     const struct strag_topology *topology = links->topology;
     int64_t positions = 1, per_position = 0, tree = 2 * (int64_t)topology->nnodes;
     if (topology->network == STRAG_NETWORK_TREE)
-        return tree;
+        return tree + (int64_t)links->groups * links->groups;
     for (int d = 0; d < topology->grid.dims; d++) {
         links->before[d] = (int)per_position;
         links->stride[d] = (int)positions;
@@ -118,6 +117,12 @@ struct strag_link_ends strag_link_ends(const struct strag_links *links, int link
                              : (struct strag_link_ends){-1, parent, node};
     }
     link -= 2 * topology->nnodes;
+    if (links->groups) {
+        const int from = link / links->groups, to = link % links->groups;
+        const int first = topology->nodes[0].first_child;
+        return from == to ? (struct strag_link_ends){-1, -1, -1}
+                          : (struct strag_link_ends){-1, first + from, first + to};
+    }
     const int position = link / links->per_position, rest = link % links->per_position;
     int d = topology->grid.dims - 1;
     while (links->before[d] > rest)
@@ -152,6 +157,32 @@ static double node_bandwidth(const struct strag_links *links, const struct strag
     }
 }
 
+static double pair_bandwidth(const struct strag_topology *topology, int a, int b)
+{
+    const struct strag_node *root = topology->nodes, *child = root + root->first_child;
+    double bandwidth = root->uplink;
+    if (child[a].uplink > 0)
+        bandwidth = fmin(bandwidth, child[a].uplink);
+    return child[b].uplink > 0 ? fmin(bandwidth, child[b].uplink) : bandwidth;
+}
+
+/* What leaves a group goes over its links to the others. */
+static void set_pairs(struct strag_links *links)
+{
+    const struct strag_node *nodes = links->topology->nodes;
+    for (int a = 0; a < links->groups; a++) {
+        const int node = nodes[0].first_child + a;
+        double *pairs = links->bandwidth + strag_links_first_pair(links, a), all = 0;
+        for (int b = 0; b < links->groups; b++) {
+            pairs[b] = pair_bandwidth(links->topology, a, b);
+            all += b == a ? 0 : pairs[b];
+        }
+        if (nodes[node].level == STRAG_LEVEL_HOST)
+            all = fmin(all, links->bandwidth[2 * node]);
+        links->bandwidth[2 * node] = links->bandwidth[2 * node + 1] = all;
+    }
+}
+
 static void set_bandwidths(struct strag_links *links)
 {
     const struct strag_topology *topology = links->topology;
@@ -160,6 +191,7 @@ static void set_bandwidths(struct strag_links *links)
         links->bandwidth[2 * i] = bandwidth;
         links->bandwidth[2 * i + 1] = bandwidth;
     }
+    set_pairs(links);
 }
 
 /* The coordinate one step on, or -1 where there is no link. */
@@ -290,11 +322,11 @@ static int slow_hosts(struct strag_links *links, const struct strag_state *state
 
 /* ---- Making ---- */
 
-/* The most links that a route has: up and down the tree, and in every dimension once across (a
- * split tie goes both halves of a ring). */
+/* The most links that a route has: up and down the tree and between two groups, and in every
+ * dimension once across (a split tie goes both halves of a ring). */
 static int longest_route(const struct strag_topology *topology)
 {
-    int longest = 0;
+    int longest = 1;
     for (int i = topology->nnodes - 1; i > 0; i = topology->nodes[i].parent)
         longest += 2; /* the last node is as far from the root as any */
     int across = 0;
@@ -311,15 +343,18 @@ int strag_links_create(const struct strag_topology *topology, const struct strag
     struct strag_links *made = calloc(1, sizeof *made);
     if (!made)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the links of the network");
+    const bool tree = topology->network == STRAG_NETWORK_TREE;
     made->topology = topology;
     made->model = *model;
+    if (tree && topology->nodes[0].uplink > 0 && topology->nodes[0].children > 1)
+        made->groups = topology->nodes[0].children;
     int64_t nlinks = number_links(made);
     if (nlinks > INT32_MAX) {
         free(made);
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "a network of more than %d links", INT32_MAX);
     }
     made->nlinks = (int)nlinks;
-    made->in_tree = 2 * topology->nnodes;
+    made->in_tree = tree ? made->nlinks : 2 * topology->nnodes;
     made->bandwidth = malloc((size_t)made->in_tree * sizeof *made->bandwidth);
     made->longest = longest_route(topology);
     int status = STRAG_OK;
@@ -526,6 +561,9 @@ struct strag_route strag_links_route(struct strag_links *links, int from, int to
         if (topology->network == STRAG_NETWORK_TREE) {
             climb(links, from_host, to_host);
             length = (int)(links->end - hops);
+            const int pair = strag_links_pair(links, from_host, to_host);
+            if (pair >= 0)
+                add_hop(links, pair, 1);
         } else {
             const bool limited = model->injection_bandwidth > 0;
             if (limited)

@@ -5,6 +5,9 @@
  * Links have one direction each.
  *
  *     tree          an uplink of every node but the root: one link up, one down
+ *     dragonfly     a tree, and a link from each of the root's children to each other one, where
+ *                   these are joined pair by pair (topology.h). Messages between groups take it
+ *                   directly; the uplink of a group is all of its links to others together
  *     torus, mesh   from every position one link up and one down in every dimension
  *     HyperX        from every position one link to every other one of its row, per dimension
  *     HammingMesh   as a mesh on a board; from the edges of boards to the row's switch and back
@@ -49,8 +52,9 @@ struct strag_links {
     int per_position;           /* links of one position of a grid */
     int before[STRAG_DIMS_MAX]; /* of those, how many belong to dimensions before this one */
     int stride[STRAG_DIMS_MAX]; /* from a position to its neighbour in a dimension */
+    int groups;                 /* the root's children if they are joined pair by pair; else 0 */
     int nlinks;
-    int in_tree;       /* of these, the first ones: those of nodes */
+    int in_tree;       /* of these, the first ones: those of nodes, and of pairs of groups */
     double *bandwidth; /* [link in the tree]: bytes per second; INFINITY: no limit */
     int nslowed, slowed_bits;
     struct strag_slowed *slowed; /* [2^bits]: at the link's hash, or behind it; NULL: none */
@@ -88,15 +92,36 @@ static inline double strag_link_bandwidth(const struct strag_links *links, int l
     return links->nslowed ? strag_links_slowed(links, link) : links->model.bandwidth;
 }
 
+/** The first link from a group to the others, which are as many links as there are groups. */
+static inline int strag_links_first_pair(const struct strag_links *links, int group)
+{
+    return 2 * links->topology->nnodes + group * links->groups;
+}
+
+/** The link between the groups of two hosts' nodes; -1: they are in the same one, or no groups are
+ * joined pair by pair. */
+static inline int strag_links_pair(const struct strag_links *links, int from, int to)
+{
+    const struct strag_node *nodes = links->topology->nodes;
+    if (links->groups == 0)
+        return -1;
+    while (nodes[from].parent > 0)
+        from = nodes[from].parent;
+    while (nodes[to].parent > 0)
+        to = nodes[to].parent;
+    const int first = nodes[0].first_child;
+    return from == to ? -1 : strag_links_first_pair(links, from - first) + to - first;
+}
+
 /* What a link joins: nodes of the tree, or positions of the grid. */
 struct strag_link_ends {
-    int dim; /* of the grid; -1: an uplink of the tree */
+    int dim; /* of the grid; -1: an uplink of the tree, or between two groups */
     int from,
         to; /* -1: a HammingMesh's switch beyond the edge of a board; both: there is no link */
 };
 
 /** @param link  0 .. links->nlinks - 1: has a number where a mesh ends, too, and from a HyperX's
- * position to itself */
+ * position or a group to itself */
 struct strag_link_ends strag_link_ends(const struct strag_links *links, int link);
 
 /** NULL is allowed. */

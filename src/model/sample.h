@@ -105,7 +105,11 @@ static inline struct strag_sampled_hop strag_sample_hop(const struct strag_sampl
 {
     if (link >= links->in_tree)
         return strag_sample_class(sample, links, to, link);
-    int unit = sample->unit[link % 2 ? to : from], row = sample->row[link / 2];
+    /* A link between two groups is told of as the uplink of the one that sends. */
+    const int pair = link - 2 * links->topology->nnodes;
+    const int node =
+        pair < 0 ? link / 2 : links->topology->nodes[0].first_child + pair / links->groups;
+    int unit = sample->unit[pair < 0 && link % 2 ? to : from], row = sample->row[node];
     if (unit < 0 || row == STRAG_ROW_UNKNOWN)
         return (struct strag_sampled_hop){link, 0};
     double weight = row == STRAG_ROW_EXACT ? 1 : sample->weight[row * sample->chosen + unit];

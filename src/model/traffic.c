@@ -400,6 +400,12 @@ static int load_on_tree(struct strag_traffic *traffic, const struct strag_gather
                                                                         links->model.hop_latency)),
         .reducing = receiving(traffic, gathered),
     };
+    const int pair = strag_links_pair(links, topology->host_node[from], topology->host_node[to]);
+    if (pair >= 0) {
+        const struct strag_sampled_hop counted = stand_in(traffic, from, to, pair);
+        add_load(traffic, counted.link, gathered->amount * counted.weight, NOT_OWN, repeats);
+        hops[count++].link = counted.link;
+    }
     return count;
 }
 

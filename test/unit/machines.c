@@ -332,7 +332,7 @@ static void check_order(const struct strag_topology *topology)
     int next = 1;
     assert_int_equal(nodes[0].level, STRAG_LEVEL_NETWORK);
     assert_int_equal(nodes[0].parent, -1);
-    assert_true(nodes[0].uplink == 0);
+    assert_true(nodes[0].uplink >= 0);
     for (int i = 0; i < topology->nnodes; i++) {
         assert_int_equal(nodes[i].first_child, next);
         next += nodes[i].children;
@@ -402,8 +402,19 @@ void machine_check(const struct strag_topology *topology)
 
 /* ---- Links ---- */
 
+static int rank_below(const struct strag_topology *topology, int node)
+{
+    return topology->leaf_rank[topology->nodes[node].first_leaf];
+}
+
 static void name_tree_link(const struct strag_links *links, int link, char *buffer, size_t size)
 {
+    if (link >= 2 * links->topology->nnodes) {
+        const struct strag_link_ends ends = strag_link_ends(links, link);
+        snprintf(buffer, size, "from the group of rank %d to that of rank %d",
+                 rank_below(links->topology, ends.from), rank_below(links->topology, ends.to));
+        return;
+    }
     const struct strag_node *node = &links->topology->nodes[link / 2];
     const char *direction = link % 2 ? "down" : "up";
     const char *level = strag_level_name(node->level);
@@ -412,8 +423,8 @@ static void name_tree_link(const struct strag_links *links, int link, char *buff
     else if (node->rank >= 0)
         snprintf(buffer, size, "rank %d %s", node->rank, direction);
     else
-        snprintf(buffer, size, "%s of rank %d %s", level,
-                 links->topology->leaf_rank[node->first_leaf], direction);
+        snprintf(buffer, size, "%s of rank %d %s", level, rank_below(links->topology, link / 2),
+                 direction);
 }
 
 static void name_grid_link(const struct strag_links *links, int link, char *buffer, size_t size)
@@ -439,7 +450,7 @@ static void name_grid_link(const struct strag_links *links, int link, char *buff
 char *machine_link_name(const struct strag_links *links, int link, char *buffer, size_t size)
 {
     assert_in_range(size, 100, SIZE_MAX);
-    if (link < 2 * links->topology->nnodes)
+    if (link < links->in_tree)
         name_tree_link(links, link, buffer, size);
     else
         name_grid_link(links, link, buffer, size);

@@ -101,10 +101,10 @@ static const struct {
      "SwitchName = top \\\n    Switches=\"s[0-1]\"  LinkSpeed=5\r\n"
      "switchname=s1 Nodes=m7 linkspeed=0\nSwitchName=empty",
      "tree - top<0@5 empty<0 s0<1@100 s1<1 | n08=3 n09=3 n10=3 login=3 m7=4"},
-    /* The root's own LinkSpeed leads nowhere. */
+    /* The root's own LinkSpeed joins its children pair by pair. */
     {strag_layout_parse_conf,
      "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\nSwitchName=r Switches=b,a LinkSpeed=10\n",
-     "tree r a<0 b<0 | n1=1 n2=2"},
+     "tree r@10 a<0 b<0 | n1=1 n2=2"},
     {strag_layout_parse_conf,
      "BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\nBlockSizes=2,4\n",
      "tree - b1<0 b2<0 | n1=1 n2=1 n3=2 n4=2"},
@@ -246,6 +246,7 @@ static void trees(void **state)
            "tree - -<0@400 -<0@25 -<1 | 0=3x2@50 1=3x3 2=1x4@100 3=2x5");
     /* The outer bracket is the root. */
     expect(tree_of("((2,3),(4))"), "tree - -<0 -<0 | 0=1x2 1=1x3 2=2x4");
+    expect(tree_of("((2,3)@5,(4))@50"), "tree -@50 -<0@5 -<0 | 0=1x2 1=1x3 2=2x4");
 
     enum { DEPTH = 100000 };
     char *deep = malloc(2 * DEPTH + 2);

@@ -147,6 +147,45 @@ static void bandwidths_of_a_tree(void **state)
     net_free(&net);
 }
 
+/* Pairs have links of 20, those of one group of 10. */
+static void a_dragonfly(void **state)
+{
+    (void)state;
+    struct net net =
+        net_of(parsed("N@20(S(H(0) H(1)) S@30(H(2) H(3)) S@10(H(4) H(5)) H(6))"), STRAG_TIES_SPLIT);
+    static const int rank[] = {0, 2, 4, 6};
+    static const double pair[4][4] = {
+        {20, 20, 10, 20}, {20, 20, 10, 20}, {10, 10, 10, 10}, {20, 20, 10, 20}};
+    const struct strag_topology *topology = net.topology;
+    assert_int_equal(net.links->nlinks, 2 * topology->nnodes + 16);
+    for (int a = 0; a < 4; a++) {
+        for (int b = 0; b < 4; b++) {
+            const int link = strag_links_pair(net.links, topology->host_node[rank[a]],
+                                              topology->host_node[rank[b]]);
+            assert_int_equal(link < 0, a == b);
+            assert_true(a == b || strag_link_bandwidth(net.links, link) == pair[a][b]);
+        }
+    }
+    assert_bandwidth(net.links, STRAG_LEVEL_SWITCH, 0, 50);
+    assert_bandwidth(net.links, STRAG_LEVEL_SWITCH, 2, 50);
+    assert_bandwidth(net.links, STRAG_LEVEL_SWITCH, 4, 30);
+    assert_bandwidth(net.links, STRAG_LEVEL_HOST, 6, 50);
+    assert_route(&net, 0, 1, 2, "host of rank 0 up, host of rank 1 down");
+    assert_route(&net, 3, 0, 4,
+                 "host of rank 3 up, switch of rank 2 up, switch of rank 0 down, host of rank 0 "
+                 "down, from the group of rank 2 to that of rank 0");
+    assert_route(&net, 6, 5, 3,
+                 "host of rank 6 up, switch of rank 4 down, host of rank 5 down, from the group of "
+                 "rank 6 to that of rank 4");
+    net_free(&net);
+
+    /* Of a job in one group nothing is joined pair by pair. */
+    net = net_of(parsed("N@20(S(H(0) H(1)))"), STRAG_TIES_SPLIT);
+    assert_int_equal(net.links->nlinks, 2 * net.topology->nnodes);
+    assert_bandwidth(net.links, STRAG_LEVEL_HOST, 0, 100);
+    net_free(&net);
+}
+
 static void defaults(void **state)
 {
     (void)state;
@@ -393,19 +432,13 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tree),
-        cmocka_unit_test(bandwidths_of_a_tree),
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(a_torus),
-        cmocka_unit_test(dimensions_of_two),
-        cmocka_unit_test(a_mesh),
-        cmocka_unit_test(a_job_in_a_larger_torus),
-        cmocka_unit_test(a_hyperx),
-        cmocka_unit_test(boards_of_two),
-        cmocka_unit_test(boards_of_three),
-        cmocka_unit_test(boards_of_other_sizes),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(a_tree),          cmocka_unit_test(bandwidths_of_a_tree),
+        cmocka_unit_test(a_dragonfly),     cmocka_unit_test(defaults),
+        cmocka_unit_test(a_torus),         cmocka_unit_test(dimensions_of_two),
+        cmocka_unit_test(a_mesh),          cmocka_unit_test(a_job_in_a_larger_torus),
+        cmocka_unit_test(a_hyperx),        cmocka_unit_test(boards_of_two),
+        cmocka_unit_test(boards_of_three), cmocka_unit_test(boards_of_other_sizes),
+        cmocka_unit_test(refusals),        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

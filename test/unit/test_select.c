@@ -263,6 +263,9 @@ static void quick_tables_are_the_same(void **state)
     check_quick(machine_tree("1@40,1@100,1@100,1@100,1@100,1@100"), all_states);
     check_quick(machine_tree("(1,1,1)@50,(1,1)@50"), all_states);
     check_quick(machine_tree("2,3,1"), all_states);
+    struct machine_nodes dragonfly =
+        machine_parse("N@3e9(S(H(0) H(1) H(2)) S(H(3) H(4)) S@2e9(H(5) H(6) H(7)))");
+    check_quick(machine_finish(&dragonfly, NULL), all_states);
     check_quick(machine_tree("((4,4),(4,4))"), all_states);
     check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "5x3", NULL, 1), all_states);
     check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "6x5", NULL, 1), all_states);
