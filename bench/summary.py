@@ -438,10 +438,10 @@ def readme_numbers(rows, sections):
     choice = [pair for row in rows for pair in row[2]]
     best = [pair for row in rows for pair in row[3]]
     loss, where = worst_loss(rows, sections)
-    yield "| in the median of all sizes and machines that were measured (lowest to highest) | |"
+    yield "| median of all sizes and machines measured (lowest to highest) | |"
     yield "|---|---|"
-    yield f"| what Open MPI runs by itself between hosts takes | {middle(choice)} |"
-    yield f"| the fastest of its algorithms and settings, which only measurements find, takes | {middle(best)} |"
+    yield f"| Open MPI's own choice, between hosts, takes | {middle(choice)} |"
+    yield f"| its fastest algorithm and setting, which one has to measure, takes | {middle(best)} |"
     yield f"| the worst loss: {where} | strag takes **{loss:.2f}** times as long |"
 
 
