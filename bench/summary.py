@@ -393,8 +393,8 @@ def frame(height):
     yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
            'font-family="sans-serif" font-size="11">')
     yield f'<rect width="{WIDTH}" height="{height}" fill="white"/>'
-    yield ('<text x="8" y="16" font-size="13">Stock Open MPI\'s time over strag\'s, from the lowest to '
-           'the highest size, and the median</text>')
+    yield ('<text x="8" y="16" font-size="13">Stock Open MPI\'s time over strag\'s: the lowest to the '
+           'highest ratio of all sizes, and the median</text>')
     for number_, kind in enumerate(KINDS):
         left = LEFT + (0, 110, 210)[number_]
         yield (f'<rect x="{left}" y="24" width="10" height="8" fill="{ratios.COLORS[kind]}"/>'
