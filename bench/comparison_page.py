@@ -117,11 +117,11 @@ def how(found):
     """How it was measured."""
     launches = len({row["launch"] for row in found.rows})
     names = [name for name in found.contenders("blocking") if name not in contributed.ALONE + ("stock",)]
-    yield (f"{launches} launches, in each of which all contenders take turns from call to call, on communicators of "
-           "their own. A time is that of the slowest rank, in microseconds: the median of a launch's calls, and of "
-           "that the median over the launches. A ratio is one of times within a launch: the median over the launches, "
-           "the lowest and the highest. Above 1 strag is faster; it is called so if the median differs by more than "
-           f"{100 * verdict.MARGIN:.0f} % and all launches agree. Every result was checked.")
+    yield (f"{launches} launches, in each of which all contenders take turns from call to call, each on its own "
+           "communicator. The time of a call is that of its slowest rank; tables have the median over the launches of "
+           "each launch's median, in microseconds. Ratios are of times of the same launch: the median over the "
+           "launches, the lowest and the highest. Above 1 strag is faster. It is called faster or slower if the median "
+           f"differs by more than {100 * verdict.MARGIN:.0f} % and all launches agree. Every result was checked.")
     yield (f"Its choice: {CHOICE}, without strag. Its best: the fastest of that and of "
            f"{', '.join(names) or 'nothing else'}. Noise: its choice over the same once more.")
 
@@ -144,4 +144,4 @@ def page(found, contact):
         "<h2>How it was measured</h2>", "".join(f"<p>{text(words)}</p>\n" for words in how(found)),
         f"<table>\n{about}\n</table>",
         f"<h2>Send it in</h2>\n<p>comparison.csv, next to this page, has all of it: please mail it to {text(contact)}. "
-        "Read its first lines, whether they may be public.</p>\n</body>\n</html>\n"])
+        "Check that its first lines may be public.</p>\n</body>\n</html>\n"])

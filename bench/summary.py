@@ -393,8 +393,8 @@ def frame(height):
     yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
            'font-family="sans-serif" font-size="11">')
     yield f'<rect width="{WIDTH}" height="{height}" fill="white"/>'
-    yield ('<text x="8" y="16" font-size="13">Stock Open MPI\'s time over strag\'s, from the lowest to '
-           'the highest size, and the median</text>')
+    yield ('<text x="8" y="16" font-size="13">Stock Open MPI\'s time over strag\'s: the lowest to the '
+           'highest ratio of all sizes, and the median</text>')
     for number_, kind in enumerate(KINDS):
         left = LEFT + (0, 110, 210)[number_]
         yield (f'<rect x="{left}" y="24" width="10" height="8" fill="{ratios.COLORS[kind]}"/>'
@@ -438,10 +438,10 @@ def readme_numbers(rows, sections):
     choice = [pair for row in rows for pair in row[2]]
     best = [pair for row in rows for pair in row[3]]
     loss, where = worst_loss(rows, sections)
-    yield "| in the median of all sizes and machines that were measured (lowest to highest) | |"
+    yield "| median of all sizes and machines measured (lowest to highest) | |"
     yield "|---|---|"
-    yield f"| what Open MPI runs by itself between hosts takes | {middle(choice)} |"
-    yield f"| the fastest of its algorithms and settings, which only measurements find, takes | {middle(best)} |"
+    yield f"| Open MPI's own choice, between hosts, takes | {middle(choice)} |"
+    yield f"| its fastest algorithm and setting, which one has to measure, takes | {middle(best)} |"
     yield f"| the worst loss: {where} | strag takes **{loss:.2f}** times as long |"
 
 

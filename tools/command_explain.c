@@ -184,10 +184,9 @@ const struct command explain_command = {
              " [--format text|json]",
     .summary = "Say which algorithm runs at which size, and why the others lose.",
     .details =
-        "The fastest by `strag cost` is chosen, unless a rules file says otherwise. At the end\n"
-        "stands the whole table: from which size on which algorithm runs. With more than 256 "
-        "ranks\n"
-        "it is the table that the component makes: candidates that cannot win are left out.\n"
+        "The fastest by `strag cost` is chosen, unless a rules file says otherwise. Then the\n"
+        "whole table of algorithms by size follows. With more than 256 ranks it is that of the\n"
+        "component: candidates that cannot win are left out.\n"
         "With --hosts on a tree it also says what goes between the groups of hosts.",
     .options =
         {

@@ -207,9 +207,7 @@ const struct command plan_command = {
     .details =
         "text is a table per rank, json is for programs (strag(1) documents it), svg is a\n"
         "timeline: ranks down, rounds across, one bar per message. With more than 1024 ranks\n"
-        "what would be more than 100 MB is written only with --yes. What json is, with --compact "
-        "or\n"
-        "without, can be read back with --plan, instead of ALGORITHM.",
+        "more than 100 MB are written only with --yes. --plan reads json back, compact or not.",
     .takes_algorithm = true,
     .options =
         {

@@ -559,7 +559,7 @@ static int run(const struct command *command, const struct arguments *given)
 const struct command topology_command = {
     .name = "topology",
     .usage = " [ALGORITHM] [TOPOLOGY] [-n RANKS] [--format text|json|svg]",
-    .summary = "Show what was read of the machine, and how ranks were placed.",
+    .summary = "Show how a description of the machine was read, and where ranks are.",
     .details =
         "Without TOPOLOGY and -n: this machine, as with --hwloc.\n"
         "Ranks fill the hosts one after another. Uplinks are shown where the layout says them.\n"

@@ -50,8 +50,8 @@ static bool value_may_be_missing(const struct option_use *use)
 
 const char *nearest_text(const struct strag_nearest *nearest, const char *wrong, char text[64])
 {
-    const bool near =
-        nearest->name && nearest->distance <= 2 && 2 * nearest->distance < (int)strlen(wrong);
+    const bool near = nearest->name && nearest->distance > 0 && nearest->distance <= 2 &&
+                      2 * nearest->distance < (int)strlen(wrong);
     snprintf(text, 64, "%s%.40s%s", near ? " (nearest: " : "", near ? nearest->name : "",
              near ? ")" : "");
     return text;

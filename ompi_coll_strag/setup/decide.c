@@ -140,20 +140,23 @@ static void decide(struct setup *setup, struct coll_strag_decision *decision)
 /* Rank 0: the files that are asked for, the communicator's own first, and those of a rule. */
 static void decide_given(struct setup *setup, struct coll_strag_decision *decision)
 {
-    struct coll_strag_wanted_plan wanted[1 + STRAG_TABLE_MAX];
+    struct coll_strag_wanted_plan wanted[COLL_STRAG_FILES_MAX + STRAG_TABLE_MAX];
     struct strag_rules_plan plans[STRAG_TABLE_MAX];
-    struct coll_strag_file_range range;
+    struct coll_strag_file_range range[COLL_STRAG_FILES_MAX];
     char buffer[COLL_STRAG_KEY_MAX];
     bool keyed;
     int count = 0;
-    if (coll_strag_parse_file_range(coll_strag_plan_wanted(setup->comm, buffer, &keyed), &range))
-        wanted[count++] = (struct coll_strag_wanted_plan){
-            .file = range.file,
-            .from = range.from,
-            .to = range.to,
+    const char *text = coll_strag_plan_wanted(setup->comm, buffer, &keyed);
+    for (; *text; count++) {
+        text = coll_strag_next_file_range(text, &range[count]); /* was checked */
+        wanted[count] = (struct coll_strag_wanted_plan){
+            .file = range[count].file,
+            .from = range[count].from,
+            .to = range[count].to,
             .who = keyed ? "info key coll_strag_plan" : "coll_strag_plan",
             .keyed = keyed,
         };
+    }
     const int ruled =
         decision->line ? strag_rules_plans(coll_strag_rules(), decision->line, plans) : 0;
     for (int p = 0; p < ruled; p++)

@@ -58,7 +58,7 @@ enum { COLL_STRAG_KEY_MAX = MPI_MAX_INFO_VAL + 1 }; /* bytes of a value */
 const char *coll_strag_straggler(ompi_communicator_t *comm, char *buffer);
 const char *coll_strag_slowdown(ompi_communicator_t *comm, char *buffer);
 
-/** coll_strag_plan, as coll_strag_parse_file_range reads it; "": none.
+/** coll_strag_plan, checked; as coll_strag_next_file_range reads it; "": none.
  * @param buffer      [COLL_STRAG_KEY_MAX], for an info key's
  * @param[out] keyed  it is the key's
  * @return it, or the parameter */

@@ -215,27 +215,36 @@ static bool parse_range(const char *text, struct coll_strag_file_range *range)
            range->from <= range->to;
 }
 
-/* What follows the last colon are sizes if it begins with a digit. */
-bool coll_strag_parse_file_range(const char *text, struct coll_strag_file_range *range)
+/* What follows the last colon of an entry are sizes if it begins with a digit. */
+const char *coll_strag_next_file_range(const char *text, struct coll_strag_file_range *range)
 {
-    const char *colon = strrchr(text, ':');
-    const bool sizes = colon && colon[1] >= '0' && colon[1] <= '9';
-    const size_t length = sizes ? (size_t)(colon - text) : strlen(text);
-    if (length == 0 || length >= sizeof range->file)
-        return false;
+    const size_t length = strcspn(text, ",");
+    if (length == 0 || length >= sizeof range->file || strcmp(text + length, ",") == 0)
+        return NULL;
     snprintf(range->file, sizeof range->file, "%.*s", (int)length, text);
     range->from = 0;
     range->to = SIZE_MAX;
-    return !sizes || parse_range(colon + 1, range);
+    char *colon = strrchr(range->file, ':');
+    if (colon && colon[1] >= '0' && colon[1] <= '9') {
+        *colon = '\0';
+        if (colon == range->file || !parse_range(colon + 1, range))
+            return NULL;
+    }
+    return text + length + (text[length] == ',');
 }
 
 int coll_strag_check_plan(const struct coll_strag_source *source)
 {
     struct coll_strag_file_range range;
-    if (coll_strag_source_is(source, "") || coll_strag_parse_file_range(source->text, &range))
+    const char *text = source->text;
+    for (int f = 0; text && *text && f < COLL_STRAG_FILES_MAX; f++)
+        text = coll_strag_next_file_range(text, &range);
+    if (text && *text == '\0')
         return 1;
-    coll_strag_complain(source, "not a file, or sizes that are not FROM-TO", NULL,
-                        "FILE, FILE:FROM-TO or FILE:FROM-, with sizes such as 64K", "none");
+    coll_strag_complain(source, "not files, or sizes that are not FROM-TO", NULL,
+                        "FILE, FILE:FROM-TO or FILE:FROM-, with sizes such as 64K, up to 16 of "
+                        "these between commas",
+                        "none");
     return 0;
 }
 

@@ -67,10 +67,13 @@ struct coll_strag_file_range {
     size_t from, to; /* bytes, both included */
 };
 
-/** @return whether it is one */
-bool coll_strag_parse_file_range(const char *text, struct coll_strag_file_range *range);
+enum { COLL_STRAG_FILES_MAX = 16 }; /* such entries of coll_strag_plan, between commas */
 
-/** @return 1; or 0: it is none, and nothing is used */
+/** Read the first entry of a list that is not empty.
+ * @return what follows its comma, "" behind the last one; NULL: it is none */
+const char *coll_strag_next_file_range(const char *text, struct coll_strag_file_range *range);
+
+/** @return 1; or 0: it is no such list, and nothing is used */
 int coll_strag_check_plan(const struct coll_strag_source *source);
 
 /** @return bytes, low to high; if the text is `word`, or no such size: `otherwise` */

@@ -226,6 +226,16 @@ struct choice {
     int *host;
 };
 
+/* A layout that is flat names no hosts. */
+static int no_host(const struct strag_layout *layout, const char *name, struct strag_error *err)
+{
+    const int last = layout->nhosts - 1;
+    return strag_fail(err, STRAG_ERR_ARGUMENT, "host %s is not in the layout, which has %s%s%s%s%s",
+                      strag_quoted(name).text, strag_units_count(last + 1, "host").text,
+                      last < 0 ? "" : ", from ", last < 0 ? "" : layout->hosts[0].name,
+                      last < 0 ? "" : " to ", last < 0 ? "" : layout->hosts[last].name);
+}
+
 static int find_hosts(const struct strag_layout *layout, char **names, struct choice *choice,
                       struct strag_names *index, bool *taken, struct strag_error *err)
 {
@@ -235,10 +245,9 @@ static int find_hosts(const struct strag_layout *layout, char **names, struct ch
                               layout->nhosts);
     }
     for (int i = 0; i < choice->count; i++) {
-        int host = strag_names_find(index, names[i]);
+        const int host = strag_names_find(index, names[i]);
         if (host < 0)
-            return strag_fail(err, STRAG_ERR_ARGUMENT, "host %s is not in the layout",
-                              strag_quoted(names[i]).text);
+            return no_host(layout, names[i], err);
         if (taken[host])
             return strag_fail(err, STRAG_ERR_ARGUMENT, "host %s is named twice",
                               strag_quoted(names[i]).text);

@@ -26,12 +26,12 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                          "A file that sets the algorithm for each size; strag-tune writes such "
                          "files. All ranks use the file that the communicator's rank 0 reads"},
     [STRAG_SET_PLAN] = {STRAG_PREFIX "plan", "", STRAG_TEXT, 4, true,
-                        "A plan from a file: FILE, or FILE:FROM-TO for vectors of FROM to TO "
-                        "bytes (K, M, G allowed). It runs on communicators that have the plan's "
-                        "number of ranks, if rank 0 can prove it, and takes precedence over "
-                        "coll_strag_rules and coll_strag_algorithm. strag plan --format json "
-                        "writes such files. All ranks use the file that the communicator's rank "
-                        "0 reads"},
+                        "Plans from files: FILE, or FILE:FROM-TO for vectors of FROM to TO bytes "
+                        "(K, M, G allowed), several between commas. A communicator runs the first "
+                        "one that is for its number of ranks and for the vector's size, if rank 0 "
+                        "can prove it; it takes precedence over coll_strag_rules and "
+                        "coll_strag_algorithm. strag plan --format json writes such files. All "
+                        "ranks use the files that the communicator's rank 0 reads"},
     [STRAG_SET_LEARN] = {STRAG_PREFIX "learn", "true", STRAG_SWITCH, 4, false,
                          "Between hosts: measure from the first calls how fast the network is, "
                          "and by experiments whether another algorithm is faster than the "

@@ -79,9 +79,11 @@ static int read_integer(const struct reader *reader, const char *key, json_t *va
 {
     const bool integer = json_is_integer(value);
     const json_int_t number = integer ? json_integer_value(value) : 0;
+    const char *missing = value ? "" : "is missing; ";
     if (!integer || number < low || number > high)
-        return refuse(reader, key, "%san integer from %lld to %lld is accepted",
-                      value ? "" : "is missing; ", (long long)low, (long long)high);
+        return low == high ? refuse(reader, key, "%s%lld is accepted", missing, (long long)low)
+                           : refuse(reader, key, "%san integer from %lld to %lld is accepted",
+                                    missing, (long long)low, (long long)high);
     *target = number;
     return STRAG_OK;
 }

@@ -265,7 +265,7 @@ refuses 'strag topology: --layout: names tell the groups of hosts; say which: --
     topology --layout names:xname
 refuses "strag topology: --layout: host n1: its name is not like 'x{cabinet}c{chassis}s{}b{}n{}', so that its\
  group is not known" topology --layout names:xname --hosts n1
-refuses 'strag topology: host x1 is not in the layout' \
+refuses 'strag topology: host x1 is not in the layout, which has 64 hosts, from node001 to node064' \
     topology --layout "$examples/fat-tree.conf" --hosts 'x[1-2]'
 refuses 'strag topology: host node007 is named twice' \
     topology --layout "$examples/fat-tree.conf" --hosts 'node[005-007],node007'

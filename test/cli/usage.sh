@@ -39,6 +39,7 @@ refuses "strag: unexpected argument 'x'; accepted: $commands" --version x
 refuses "strag: unknown command 'verfiy' (nearest: verify); accepted: $commands" help verfiy
 refuses "strag: unknown command 'ring'; accepted: $commands" -h ring
 refuses "strag: unexpected argument 'ring'; accepted: $commands" help plan ring
+refuses "strag: unexpected argument 'verify'; accepted: $commands" help plan verify
 
 # Operands.
 refuses "strag list: unexpected 'ring'; usage: strag list [--format text|wide|json]" list ring

@@ -63,10 +63,15 @@ lines 15 'ring \(a plan from a file\)'
 lines 1 'MPI_COMM_WORLD .*/ring.json: ring is proved, 48 operations of 4 ranks$'
 lines 1 'SPLIT FROM 0 .*/ring.json: ring is proved'
 
-# At some sizes: the short call is another one's.
-world ring --mca coll_strag_plan "$work/ring.json:64K-1M" --mca coll_strag_algorithm ring
+# Several files. The first is for other ranks, the second for longer vectors, the last for some sizes: the short call
+# is another one's.
+"$STRAG" plan ring -n 5 --format json > "$work/five.json"
+world ring --mca coll_strag_plan "$work/five.json,$work/circulant.json:1T-,$work/ring.json:64K-1M" \
+    --mca coll_strag_algorithm ring
 lines 6 'bytes: ring \(a plan from a file\)' # the sizes of the plan; the first calls are shorter
 lines 9 'bytes: ring \(pinned'
+lines 1 'MPI_COMM_WORLD .*five.json is not used: it is for 5 ranks'
+lines 1 'MPI_COMM_WORLD .*circulant.json: circulant is proved'
 
 # A rule's, whose folder is the file's; a file that is not there lets the algorithm next to it run.
 cat > "$work/rules.yaml" << 'END'
@@ -102,14 +107,13 @@ sed '0,/"peer":1/s//"peer":7/' "$work/ring.json" > "$work/broken.json"
 refused 'ranks\[0\].ops\[0\].peer: an integer from 0 to 3 is accepted' "$work/broken.json"
 refused 'No such file' "$work/none.json"
 
-# What is no file with sizes is a parameter's mistake; what is for other ranks waits for these.
-world ring --mca coll_strag_plan "$work/ring.json:1M-64K" --mca coll_strag_algorithm ring
-lines 0 'a plan from a file'
-grep -q 'not a file, or sizes that are not FROM-TO' "$output" || fail "no word of a wrong parameter: $(cat "$output")"
-"$STRAG" plan ring -n 5 --format json > "$work/five.json"
-world ring --mca coll_strag_plan "$work/five.json" --mca coll_strag_algorithm ring
-lines 0 'a plan from a file'
-grep -q 'five.json is not used: it is for 5 ranks' "$output" || fail "no word of other ranks"
+# What is no list of files with sizes is a parameter's mistake.
+for wrong in ring.json:1M-64K 'ring.json,' ring.json,:1K-; do
+    world ring --mca coll_strag_plan "$work/$wrong" --mca coll_strag_algorithm ring
+    lines 0 'a plan from a file'
+    grep -q 'not files, or sizes that are not FROM-TO; accepted: FILE, .* between commas; used: none' "$output" ||
+        fail "no word of a wrong parameter: $(cat "$output")"
+done
 
 # What is too much for a job, whose ranks wait, is refused with what to do: reading, and proving.
 # in_two PLAN LINES: a job of two ranks with this plan; this number of sizes runs by it

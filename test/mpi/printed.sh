@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Commands run as README, the guide, strag(1) and strag-tune(1) print them: those of strag, of examples/plans.py and of
-# mpirun, for which PROGRAM makes one call on two ranks, and FILE is a plan. strag-tune has tests of its own
-# (tune.sh), modules in test/dist, builds in test/dist/tarball.sh.
+# Commands run as README, the guide, strag(1) and strag-tune(1) print them: PROGRAM makes one call on two ranks, FILE is a
+# plan, and sacct lists two jobs. Commands that other tests run are named below; there are no others.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -13,7 +12,20 @@ command -v python3 > /dev/null || {
 
 own_folder printed
 top=$(cd "$srcdir" && pwd)
-grep -hE '^ {4,}(\$ )?(strag|mpirun|python3) ' "$top/README.md" "$top"/doc/guide/*.md | sed -E 's/^ +(\$ )?//' > "$files/commands"
+declare -A elsewhere=(
+    [apt-get]=below [sudo]='below, and make' [autoreconf]=quickstart [./configure]=dist/configure.sh [make]=dist/install.sh
+    [export]=dist/slurm.sh [eval]=dist/slurm.sh [srun]=dist/slurm.sh [module]=dist/modules.sh [cc]=dist/library.sh
+    [SOURCE/bench/compare]=mpi/compare.sh [PYTHONPATH=PREFIX/share/strag/python]=dist/python.sh)
+# Lines of a shell begin with a command, a path or a variable.
+grep -hE '^ {4,}' "$top/README.md" "$top"/doc/guide/*.md | sed -E 's/^ +(\$ )?//' | while read -r first rest; do
+    case $first in
+        strag | mpirun | python3 | sacct | ../bench/lab/lab) echo "$first $rest" >> "$files/commands" ;;
+        \#* | int | if) ;; # a comment, or C
+        */* | *=*) [ -n "${elsewhere[$first]-}" ] || fail "no test runs '$first $rest'" ;;
+        *[!a-z-]*) ;;
+        *) ! type "$first" > /dev/null 2>&1 || [ -n "${elsewhere[$first]-}" ] || fail "no test runs '$first $rest'" ;;
+    esac
+done
 sed -n 's/^\.Dl //p' "$top/doc/strag.1" >> "$files/commands"
 sed -e ':more' -e '/\\e$/{N;s/ *\\e\n */ /;b more' -e '}' "$top/doc/strag-tune.1" | grep '^mpirun ' >> "$files/commands"
 # What README says to install is what quickstart installs.
@@ -27,6 +39,7 @@ grep -q "among $("$STRAG" list | wc -l) algorithms" "$top/README.md" || fail 'RE
 mkdir "$files/build"
 cd "$files/build"
 ln -s "$top/examples" "$top/models" ..
+ln -s "$builddir/bench" .
 cp "$top/examples/tree.yaml" topology.yaml
 printf 'SwitchName=a Nodes=n[01-08]\nSwitchName=b Nodes=i02r13n[07-10]\nSwitchName=c Switches=a,b\n' > topology.conf
 printf 'strag-rules: 1\nrules:\n  - sizes:\n      - {from: 0, algorithm: auto}\n' > rules.yaml
@@ -34,10 +47,16 @@ cp "$top/models/lumi-2025.model" model.yaml
 python3 "$top/examples/plans.py" trivance 9 > FILE
 export OMPI_MCA_coll_strag_verbose=1 SLURM_JOB_NODELIST='i02r13n[07-08]'
 
+PATH=$(dirname "$STRAG"):$PATH
 # shellcheck disable=SC2317 # called by the commands
-strag()
+sacct()
 {
-    "$STRAG" "$@"
+    printf '%s\n' '1|n[01-08]' '2|n[01-04],i02r13n[07-10]'
+}
+# shellcheck disable=SC2317
+lab()
+{
+    python3 "$top/bench/lab/lab" "$@" --iterations 2 || [ $? = 77 ] # namespaces are not permitted here
 }
 # Each set of options once, on two ranks or as many as a plan is for; the machine is one host.
 # shellcheck disable=SC2317
@@ -73,7 +92,9 @@ mpirun()
 }
 
 while read -r command; do
-    (eval "set -e; ${command//\/etc\/slurm\//}") > output 2>&1 < /dev/null ||
+    command=${command//\/etc\/slurm\//}
+    command=${command/#..\/bench\/lab\/lab/lab}
+    (eval "set -e; ${command//SOURCE/$top}") > output 2>&1 < /dev/null ||
         { tail -n 20 output; fail "$command"; }
 done < "$files/commands"
 echo "ok: $(wc -l < "$files/commands") commands, $(wc -l < launched) kinds of jobs"

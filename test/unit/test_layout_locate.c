@@ -245,7 +245,7 @@ static void refusals(void **state)
     refused(layout, 3, 1, "a1,c2", "3 ranks do not fit: there is room for 2 on 2 hosts");
     refused(layout, -1, 1, NULL, "-1 ranks, 1 per host; 0 (all) or more and at least 1 are needed");
     refused(layout, 0, 0, NULL, "0 ranks, 0 per host; 0 (all) or more and at least 1 are needed");
-    refused(layout, 0, 1, "a1,x", "host x is not in the layout");
+    refused(layout, 0, 1, "a1,x", "host x is not in the layout, which has 8 hosts, from a1 to c2");
     refused(layout, 0, 1, "a1,b1,a1", "host a1 is named twice");
     refused(layout, 0, 1, "a[1-", "'a[1-' has a [ without ]; write n[01-16,20]");
     refused(layout, 0, INT32_MAX, NULL,

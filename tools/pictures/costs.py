@@ -89,8 +89,8 @@ class Costs:
     def draw(self):
         yield begin(self.LEFT + self.WIDTH + self.NAMES, self.TOP + self.HEIGHT + self.BOTTOM, 12,
                     COST_STYLE, f"n = {self.made['n']}, {self.made['topology']}")
-        yield text_at("note", MARGIN, BELOW, "Modelled time over that of the fastest, which is named "
-                      "above, by the vector's size")
+        yield text_at("note", MARGIN, BELOW, "Modelled time over that of the fastest (named above the "
+                      "curves), by the vector's size")
         yield from self.draw_axes()
         yield from self.draw_winners()
         for number in reversed(range(len(self.drawn))):
@@ -112,7 +112,7 @@ class Costs:
             y = self.y_of(ratio)
             yield line("rule", self.LEFT, y, self.LEFT + self.WIDTH, y)
             yield text_at("end", self.LEFT - 8, y + 4,
-                          f"{ratio:g}{'' if ratio < self.RATIOS[-1] else ' up'}")
+                          f"{ratio:g}{'' if ratio < self.RATIOS[-1] else '+'}")
 
     def crossing(self, s):
         """The size at which the line between two sizes of one curve crosses that of another one."""

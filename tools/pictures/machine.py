@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ---- Machines ----
 
-MACHINE_STYLE = """.name{fill:#666;font-size:10px}
+MACHINE_STYLE = """.name{fill:#666;font-size:10px;paint-order:stroke;stroke:#fff;stroke-width:3px}
 .link{fill:none}
 .link:hover{stroke:#000}
 .host rect{fill:#fff;stroke:#2f6db3;stroke-width:1.5}
