@@ -33,6 +33,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/stragglar_match.c src/algorithms/stragglar_match.h \
 	src/algorithms/straggler.c src/algorithms/straggler.h \
 	src/algorithms/straggler_pipeline.c \
+	src/algorithms/straggler_direct.c \
 	src/algorithms/straggler_trees.c \
 	src/algorithms/swing.c \
 	src/algorithms/swing_walk.c src/algorithms/swing_walk.h \

@@ -124,7 +124,8 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
     struct coll_strag_reducer *reducer = &run->reducer;
     int root = 0;
     int status = coll_strag_reducer_init(reducer, call->op, call->dtype);
-    coll_strag_transport_begin(channel->transport, call->number, call->dtype, call->size,
+    coll_strag_transport_begin(channel->transport, call->number,
+                               coll_strag_stuck_shape(channel->stuck), call->dtype, call->size,
                                run->polls);
     *shared = NULL;
     if (channel->shm) {

@@ -239,7 +239,7 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
     struct coll_strag_module *module = call->module;
     const int tag =
         COLL_STRAG_TAG_PERSISTENT - (int)(module->persistent_made++ % COLL_STRAG_TAGS_PERSISTENT);
-    const bool possible = coll_strag_has_persistent_tags(call->comm) && !is_in_use(module, tag);
+    const bool possible = module->pml.by_shape && !is_in_use(module, tag);
     struct coll_strag_persistent *own = possible ? create(call, tag) : NULL;
     int32_t all;
     const int code = open_channel(call, own, &all);

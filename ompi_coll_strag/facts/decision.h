@@ -67,6 +67,7 @@ struct coll_strag_offer {
 struct coll_strag_presence {
     int32_t missing; /* has no strag, or another one */
     int32_t varies;  /* has other parameters than rank 0 */
+    int32_t few;     /* has few tags (compat/tags.h) */
 };
 
 /* What one rank answers in a roll call. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- *     rank 0   -- how many pieces -->  peer
- *     rank 0   -- the pieces -->       peer
- *     rank 0   <-- done --             peer
+ *     rank 0   -- how many pieces, of how many bytes -->  peer
+ *     rank 0   -- the pieces -->                          peer
+ *     rank 0   <-- done --                                peer
  *
- * again and again, with 0, 1, 4, 16 and 32 pieces, until the time is up; then -1. The first
- * exchange makes the connection, and does not count. Without pieces it is a round trip, the
- * shortest of which is twice alpha; what more pieces take longer tells the bandwidth. Nothing is
- * allocated: no rank can be out of memory for it.
+ * again and again until the time is up; then -1 pieces. The first exchange makes the connection,
+ * and does not count. Those without pieces are round trips, the shortest of which is twice alpha.
+ * What a burst of 16 single bytes takes longer is 16 times the overhead of a message; what more
+ * pieces of 16 KiB take longer tells the bandwidth. Nothing is allocated: no rank can be out of
+ * memory for it.
  */
 #include "ping.h"
 
@@ -16,13 +17,18 @@
 
 #include <math.h>
 
-enum { PIECE = 16 * 1024, ROUND_TRIPS = 5, STOP = -1 };
+enum { PIECE = 16 * 1024, ROUND_TRIPS = 5, BURSTS = 3, BURST = 16, STOP = -1 };
+
+/* What rank 0 sends first: plain data. */
+struct train {
+    int32_t pieces, bytes; /* bytes of a piece, at most PIECE */
+};
 
 /* Pieces of the exchanges that follow; together less than 1 MiB. */
 static const int32_t trains[] = {1, 4, 16, 32};
 enum { TRAINS = sizeof trains / sizeof *trains };
 
-/* Nothing is begun later. */
+/* Nothing is begun later, but for the first of each kind. */
 static const double most_seconds = 2e-3;
 
 /* Wait for a message, unless a rank has failed: the other may wait no more. @param code  of its
@@ -60,15 +66,16 @@ static int recv_bytes(const struct coll_strag_failure *failure, int peer, void *
 }
 
 /* Rank 0's part. @param[out] seconds  that it took */
-static int exchange(const struct coll_strag_failure *failure, int peer, int32_t pieces,
+static int exchange(const struct coll_strag_failure *failure, int peer, int pieces, int bytes,
                     double *seconds)
 {
     static const char piece[PIECE];
+    const struct train train = {pieces, bytes};
     char done;
     const double start = coll_strag_seconds();
-    int code = send_bytes(failure, peer, &pieces, sizeof pieces);
-    for (int32_t i = 0; i < pieces && code == OMPI_SUCCESS; i++)
-        code = send_bytes(failure, peer, piece, PIECE);
+    int code = send_bytes(failure, peer, &train, sizeof train);
+    for (int i = 0; i < pieces && code == OMPI_SUCCESS; i++)
+        code = send_bytes(failure, peer, piece, (size_t)bytes);
     if (code == OMPI_SUCCESS)
         code = recv_bytes(failure, peer, &done, sizeof done);
     *seconds = coll_strag_seconds() - start;
@@ -79,14 +86,14 @@ static int answer(const struct coll_strag_failure *failure)
 {
     static char piece[PIECE]; /* after an error a message may still be written to it */
     const char done = 0;
-    int32_t pieces = 0;
+    struct train train = {0, 0};
     int code = OMPI_SUCCESS;
     while (code == OMPI_SUCCESS) {
-        code = recv_bytes(failure, 0, &pieces, sizeof pieces);
-        if (code == OMPI_SUCCESS && pieces == STOP)
+        code = recv_bytes(failure, 0, &train, sizeof train);
+        if (code == OMPI_SUCCESS && train.pieces == STOP)
             break;
-        for (int32_t i = 0; i < pieces && code == OMPI_SUCCESS; i++)
-            code = recv_bytes(failure, 0, piece, PIECE);
+        for (int32_t i = 0; i < train.pieces && code == OMPI_SUCCESS; i++)
+            code = recv_bytes(failure, 0, piece, (size_t)train.bytes);
         if (code == OMPI_SUCCESS)
             code = send_bytes(failure, 0, &done, sizeof done);
     }
@@ -105,7 +112,7 @@ static int run_trains(const struct coll_strag_failure *failure, int peer, double
         double seconds;
         if (left < (t > 0 ? 4 * before : 2 * trip))
             break;
-        code = exchange(failure, peer, trains[t], &seconds);
+        code = exchange(failure, peer, trains[t], PIECE, &seconds);
         if (seconds > before)
             *bandwidth = (trains[t] - pieces) * PIECE / (seconds - before);
         before = seconds;
@@ -114,27 +121,41 @@ static int run_trains(const struct coll_strag_failure *failure, int peer, double
     return code;
 }
 
-int coll_strag_ping(const struct coll_strag_failure *failure, int peer, double *alpha,
-                    double *bandwidth)
+/* The shortest of up to `most` exchanges. @param start  seconds, of the first one of all */
+static int find_shortest(const struct coll_strag_failure *failure, int peer, int pieces, int most,
+                         double start, double *shortest)
 {
-    const int32_t stop = STOP;
-    double trip = INFINITY, seconds;
-    *alpha = *bandwidth = 0;
-    if (ompi_comm_rank(failure->comm) == peer)
-        return answer(failure);
-    int code = exchange(failure, peer, 0, &seconds);
-    const double start = coll_strag_seconds();
-    for (int i = 0; i < ROUND_TRIPS && code == OMPI_SUCCESS &&
+    int code = OMPI_SUCCESS;
+    *shortest = INFINITY;
+    for (int i = 0; i < most && code == OMPI_SUCCESS &&
                     (i == 0 || coll_strag_seconds() - start < most_seconds / 2);
          i++) {
-        code = exchange(failure, peer, 0, &seconds);
-        trip = fmin(trip, seconds);
+        double seconds;
+        code = exchange(failure, peer, pieces, 1, &seconds);
+        *shortest = fmin(*shortest, seconds);
     }
+    return code;
+}
+
+int coll_strag_ping(const struct coll_strag_failure *failure, int peer, double number[])
+{
+    const struct train stop = {STOP, 0};
+    double trip, burst = 0, seconds;
+    if (ompi_comm_rank(failure->comm) == peer)
+        return answer(failure);
+    int code = exchange(failure, peer, 0, 0, &seconds);
+    const double start = coll_strag_seconds();
     if (code == OMPI_SUCCESS)
-        code = run_trains(failure, peer, start, trip, bandwidth);
+        code = find_shortest(failure, peer, 0, ROUND_TRIPS, start, &trip);
+    if (code == OMPI_SUCCESS)
+        code = find_shortest(failure, peer, BURST, BURSTS, start, &burst);
+    if (code == OMPI_SUCCESS)
+        code = run_trains(failure, peer, start, trip, &number[STRAG_MODEL_BANDWIDTH]);
     if (code == OMPI_SUCCESS)
         code = send_bytes(failure, peer, &stop, sizeof stop);
-    if (code == OMPI_SUCCESS)
-        *alpha = trip / 2;
+    if (code != OMPI_SUCCESS)
+        return code;
+    number[STRAG_MODEL_ALPHA] = trip / 2;
+    number[STRAG_MODEL_OVERHEAD] = fmax(0, burst - trip) / BURST;
     return code;
 }

@@ -58,12 +58,11 @@ static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
 /* ---- How fast the network is ---- */
 
 /*
- * Rank 0: with which rank to measure the network, if its speed is not known. How long both take to
- * answer is measured, so both must do nothing else. If a nonblocking call began setup, either may
- * be in its program for a while, and nothing is measured. All ranks begin setup by the same call,
- * so if it is a blocking one both are in it until setup is done (setup.c). @return 0: none
+ * How long both take to answer is measured, so both must do nothing else. If a nonblocking call
+ * began setup, either may be in its program for a while, and nothing is measured. All ranks begin
+ * setup by the same call, so if it is a blocking one both are in it until setup is done (setup.c).
  */
-static int find_ping(const struct setup *setup, const struct coll_strag_hosts *hosts)
+int coll_strag_setup_find_ping(const struct setup *setup, const struct coll_strag_hosts *hosts)
 {
     const struct coll_strag_module *module = setup->module;
     const struct coll_strag_settings *settings = &coll_strag_settings;
@@ -93,7 +92,7 @@ void coll_strag_setup_tell_hosts(struct setup *setup)
         setup->ranks[rank] = setup->ask.info[rank].location;
     if (setup->ask.info) {
         find_hosts(setup, hosts);
-        hosts->ping = find_ping(setup, hosts);
+        hosts->ping = coll_strag_setup_find_ping(setup, hosts);
     }
     strag_exchange_broadcast(&setup->exchange, hosts, sizeof *hosts);
 }
@@ -160,8 +159,7 @@ void coll_strag_setup_ping(struct setup *setup)
     const int me = ompi_comm_rank(setup->comm), peer = setup->hosts->ping;
     int code = OMPI_SUCCESS;
     if (peer && (me == 0 || me == peer))
-        code = coll_strag_ping(&setup->module->failure, peer, &measured.number[STRAG_MODEL_ALPHA],
-                               &measured.number[STRAG_MODEL_BANDWIDTH]);
+        code = coll_strag_ping(&setup->module->failure, peer, measured.number);
     if (code == OMPI_ERR_OUT_OF_RESOURCE) /* the PML's: a message is lost, and the other waits */
         code = OMPI_ERROR;
     if (coll_strag_setup_may_continue(setup, code))

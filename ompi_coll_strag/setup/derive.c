@@ -3,7 +3,8 @@
  * What can fail on one rank is done before the roll call. If it fails, or if a rank has info keys
  * of the watch, that rank answers that it has no origin, and all ranks are asked instead: derived
  * communicators are not watched from their first call on. Of other keys rank 0's count when it
- * decides. All ranks are asked, too, if the algorithm's key differs, so that there is a warning.
+ * decides. All ranks are asked, too, if the algorithm's key differs, so that there is a warning,
+ * and if the origin did not have to know the network's speed, which is measured then.
  */
 #include "choice/explain.h"
 #include "steps.h"
@@ -104,8 +105,11 @@ static struct coll_strag_offer make_offer(struct setup *setup)
     }
     offer.origin = setup->derive.origin->id;
     offer.pinned = coll_strag_pinned(setup->comm, setup->module->first.pinned);
-    if (setup->ranks)
+    if (setup->ranks) {
         coll_strag_setup_fill_in_hosts(setup, &offer.hosts);
+        if (coll_strag_setup_find_ping(setup, &offer.hosts)) /* the origin's algorithm was pinned */
+            offer.origin = 0;
+    }
     if (!setup->derive.origin->shared)
         offer.hosts.shared_memory = COLL_STRAG_SHARED_NEVER;
     return offer;
@@ -180,6 +184,7 @@ bool coll_strag_setup_is_derived(struct setup *setup, bool *here)
     struct coll_strag_setup_derive *derive = &setup->derive;
     derive->roll_call.answer = derive->reply->answer;
     *here = coll_strag_roll_call_end(&derive->roll_call);
+    setup->module->pml.by_shape = derive->roll_call.answer.presence.few == INT32_MAX;
     setup->hosts = &derive->roll_call.answer.offer.hosts;
     if (has_origin(&derive->roll_call.answer))
         return true;

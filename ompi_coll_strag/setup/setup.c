@@ -311,7 +311,7 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     coll_strag_pml_init(&setup->pml, comm, COLL_STRAG_TAG_CALLS);
     messages->messages = setup->under_way;
     messages->room = STRAG_EXCHANGE_UNDER_WAY;
-    coll_strag_transport_begin(messages, 0, MPI_BYTE, 1, true);
+    coll_strag_transport_begin(messages, 0, 0, MPI_BYTE, 1, true);
     coll_strag_stuck_begin_setup(&module->stuck);
     strag_exchange_init(&setup->exchange, &messages->super, ompi_comm_size(comm),
                         ompi_comm_rank(comm));

@@ -98,6 +98,10 @@ bool coll_strag_setup_may_continue(struct setup *setup, int code);
 /** Rank 0: which transports the ranks shall use, once their hosts are known. */
 void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts);
 
+/** Rank 0: with which rank to measure the network, if its speed is not known.
+ * @param hosts  with the transport @return 0: with none */
+int coll_strag_setup_find_ping(const struct setup *setup, const struct coll_strag_hosts *hosts);
+
 /** Calls that are never strag's are delegated at once from now on. */
 void coll_strag_setup_find_shortest(struct coll_strag_module *module);
 

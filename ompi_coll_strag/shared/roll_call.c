@@ -16,6 +16,7 @@
  */
 #include "roll_call.h"
 
+#include "compat/tags.h"
 #include "user/log.h"
 
 #include <string.h>
@@ -96,6 +97,8 @@ static void add_presence(struct coll_strag_presence *to, const struct coll_strag
         to->missing = from->missing;
     if (from->varies < to->varies)
         to->varies = from->varies;
+    if (from->few < to->few)
+        to->few = from->few;
 }
 
 /* A rank that has something else, or takes another algorithm to be pinned, has to be asked. */
@@ -122,7 +125,7 @@ void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_
                                 const struct coll_strag_offer *offer,
                                 struct coll_strag_entry *entries)
 {
-    const struct coll_strag_presence all_here = {INT32_MAX, INT32_MAX};
+    const struct coll_strag_presence all_here = {INT32_MAX, INT32_MAX, INT32_MAX};
     const int me = ompi_comm_rank(comm);
     struct coll_strag_fingerprint own;
     memset(call, 0, sizeof *call); /* it is sent, padding and all */
@@ -135,6 +138,8 @@ void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_
     coll_strag_fingerprint_find(comm, me, &own);
     if (coll_strag_fingerprint_varies(&own, first, NULL))
         entries[me].presence.varies = me;
+    if (!coll_strag_has_many_tags(comm))
+        entries[me].presence.few = me;
     entries[me].origin = offer->origin;
     entries[me].pinned = offer->pinned;
     strag_exchange_collect(exchange, entries, sizeof *entries, takes_part, call);

@@ -99,6 +99,15 @@ static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct s
         strag_shm_enter_call(shm, number, bytes, what);
 }
 
+/** What has been said of the call that runs, as one number, whose highest bits are those that two
+ * different calls have in common by chance only. */
+static inline uint32_t coll_strag_stuck_shape(const struct coll_strag_stuck *stuck)
+{
+    const uint64_t mixed =
+        (stuck->bytes ^ (stuck->what << 20 | stuck->what >> 44)) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(mixed >> 32);
+}
+
 /** It has ended. */
 static inline void coll_strag_stuck_end(struct coll_strag_stuck *stuck)
 {

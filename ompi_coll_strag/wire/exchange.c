@@ -29,7 +29,7 @@ static int begin(const struct coll_strag_failure *failure, size_t bytes, struct 
     coll_strag_pml_init(&own->pml, failure->comm, COLL_STRAG_TAG_CALLS);
     messages->messages = own->under_way;
     messages->room = STRAG_EXCHANGE_UNDER_WAY;
-    coll_strag_transport_begin(messages, 0, MPI_BYTE, 1, true);
+    coll_strag_transport_begin(messages, 0, 0, MPI_BYTE, 1, true);
     strag_exchange_init(&own->exchange, &messages->super, ompi_comm_size(failure->comm),
                         ompi_comm_rank(failure->comm));
     return OMPI_SUCCESS;

@@ -14,9 +14,10 @@
 static const double drain_seconds = 3.0;
 
 void coll_strag_transport_begin(struct coll_strag_transport *transport, uint64_t number,
-                                ompi_datatype_t *dtype, size_t size, bool polls)
+                                uint32_t shape, ompi_datatype_t *dtype, size_t size, bool polls)
 {
     transport->number = number;
+    transport->shape = shape;
     transport->dtype = dtype;
     transport->size = size;
     transport->polls = polls;

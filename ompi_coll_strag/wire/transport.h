@@ -50,6 +50,7 @@ struct coll_strag_transport {
     enum coll_strag_buffers buffers;
     bool polls;      /* as in coll_strag_transport_begin */
     uint64_t number; /* as there */
+    uint32_t shape;  /* as there */
     int mpi_error;   /* the first one, ... */
     int other;       /* ... and if it is that a message had another length: its sender, else -1, */
     size_t expected, received; /* bytes */
@@ -61,10 +62,12 @@ struct coll_strag_transport {
 };
 
 /** Get ready for a call. @param number  as in struct coll_strag_call; 0: in none
+ * @param shape  the same on all ranks if they make the same call: messages of another one are not
+ *               taken for this one's
  * @param polls  its progress is called from opal_progress: it looks, and does not call that itself
  */
 void coll_strag_transport_begin(struct coll_strag_transport *transport, uint64_t number,
-                                ompi_datatype_t *dtype, size_t size, bool polls);
+                                uint32_t shape, ompi_datatype_t *dtype, size_t size, bool polls);
 
 /** A message is complete. */
 static inline void coll_strag_transport_moved(struct coll_strag_transport *transport)

@@ -2,6 +2,7 @@
 #include "transport_pml.h"
 
 #include "compat/failures.h"
+#include "compat/tags.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -72,6 +73,13 @@ static int32_t metered_host(const struct coll_strag_pml_transport *transport, in
     return host == own ? -1 : host;
 }
 
+static int tag(const struct coll_strag_pml_transport *transport)
+{
+    return transport->by_shape ? COLL_STRAG_TAG_SHAPES - (int)(transport->super.shape >>
+                                                               (32 - COLL_STRAG_TAG_SHAPE_BITS))
+                               : transport->tag;
+}
+
 static int pml_send(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                     const void *buffer, size_t elements)
 {
@@ -83,7 +91,7 @@ static int pml_send(struct strag_transport *base, struct strag_transfer *transfe
     ompi_request_t *request = MPI_REQUEST_NULL;
     if (!coll_strag_transport_reserve(&transport->super))
         return STRAG_ERR_MEMORY;
-    int code = MCA_PML_CALL(isend(buffer, elements, transport->super.dtype, peer, transport->tag,
+    int code = MCA_PML_CALL(isend(buffer, elements, transport->super.dtype, peer, tag(transport),
                                   MCA_PML_BASE_SEND_STANDARD, transport->super.comm, &request));
     return posted(transport, &message, code, request);
 }
@@ -97,7 +105,7 @@ static int pml_recv(struct strag_transport *base, struct strag_transfer *transfe
     ompi_request_t *request = MPI_REQUEST_NULL;
     if (!coll_strag_transport_reserve(&transport->super))
         return STRAG_ERR_MEMORY;
-    int code = MCA_PML_CALL(irecv(buffer, elements, transport->super.dtype, peer, transport->tag,
+    int code = MCA_PML_CALL(irecv(buffer, elements, transport->super.dtype, peer, tag(transport),
                                   transport->super.comm, &request));
     return posted(transport, &message, code, request);
 }

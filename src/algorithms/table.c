@@ -28,6 +28,7 @@
     row(strag_direct) \
     row(strag_straggler_pipeline) \
     row(strag_straggler_trees) \
+    row(strag_straggler_direct) \
     row(strag_stragglar) \
     row(strag_broadcast_after) \
     row(strag_optcc) \

@@ -106,8 +106,8 @@ def listed(strag):
 
 
 def plan_cases(names):
-    late = [name for name in names if name in ("straggler-pipeline", "straggler-trees", "stragglar",
-                                                 "broadcast-after")]
+    late = [name for name in names if name in ("straggler-pipeline", "straggler-trees",
+                                                 "straggler-direct", "stragglar", "broadcast-after")]
     uplinks = [name for name in names if name in ("optcc", "weighted", "flexreduce-pipelined")]
     for name in names:
         state = " --straggler 1" if name in late else ""

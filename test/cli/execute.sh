@@ -17,7 +17,7 @@ sizes_of() {
     recursive-doubling | circulant | recursive-halving | ring) echo 1 2 3 5 8 ${full:+4 6 7 9 16} ;;
     flexreduce-pipelined | optcc | weighted) echo 3 ${full:+1 2 6} ;;
     stragglar) echo 4 ${full:+2 6 10} ;;
-    straggler-pipeline | straggler-trees | broadcast-after) echo 2 6 ${full:+3 9} ;;
+    straggler-pipeline | straggler-trees | straggler-direct | broadcast-after) echo 2 6 ${full:+3 9} ;;
     *) echo 2 6 ${full:+1 4 9} ;;
     esac
 }

@@ -165,7 +165,7 @@ refuses 'strag verify: stragglar n=5: stragglar pairs the ranks, so it needs an 
 refuses 'strag verify: ring n=4: ring has no root, and 1 was given' verify ring -n 4 --root 1
 refuses 'strag verify: direct n=4: direct: root 1; it is 0, or with one block 0 or 1' \
     verify direct -n 4 --root 1
-equal "algorithms for a straggler" "$(waiting | wc -l)" 4
+equal "algorithms for a straggler" "$(waiting | wc -l)" 5
 for name in $(waiting); do
     refuses "strag verify: $name n=6: $name is for a rank that arrives late, and none is named;\
  say which: --straggler R" \
@@ -177,7 +177,7 @@ succeeds verify swing,ring,swing -n 4,6
 equal 'of a list' "$(cut -d ' ' -f 2,3 "$work/out" | tr '\n' ' ')" 'swing n=4 ring n=4 swing n=6 ring n=6 '
 succeeds verify all --torus 2x2
 equal 'of all on a torus' "$(grep -c '^verified' "$work/out")" \
-    "$(grep -vcE '^(straggler-pipeline|straggler-trees|stragglar|broadcast-after|flexreduce|flexreduce-pipelined|flexreduce-direct|blueconnect) ' <("$STRAG" list))"
+    "$(grep -vcE '^(straggler-pipeline|straggler-trees|straggler-direct|stragglar|broadcast-after|flexreduce|flexreduce-pipelined|flexreduce-direct|blueconnect) ' <("$STRAG" list))"
 succeeds verify ring,circulant -n 2 --format json
 equal 'as JSON' "$(tail -n 2 "$work/out")" \
     '{"algorithm":"ring","n":2,"blocks":2,"rounds":2,"rounds_before":0,"sent_max":1,"sent_total":2,"reduce_max":0.5},

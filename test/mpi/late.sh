@@ -61,7 +61,7 @@ lines 0 '^strag: '
 
 # ---- Two late ranks of eight: found within 10 calls, or configured; the others have a plan for both ----
 
-ahead='(straggler-pipeline|straggler-trees|stragglar|broadcast-after)'
+ahead='(straggler-pipeline|straggler-trees|straggler-direct|stragglar|broadcast-after)'
 
 # two RESULTS LATER OPTION...: of 50 calls; they have other bits once the others go ahead
 two()

@@ -21,7 +21,7 @@ write()
     files=
     choose "$1"
     for name in "${chosen[@]}"; do
-        case $name in swing | direct | flexreduce | weighted | straggler-pipeline | straggler-trees) continue ;; esac
+        case $name in swing | direct | flexreduce | weighted | straggler-*) continue ;; esac
         "$STRAG" plan "$name" -n "$1" --ranks-per-node "$1" --format json ${even:+--compact} \
             > "$work/$name.json" || fail "$name for $1 ranks is not written"
         even=$([ -n "$even" ] || echo yes)

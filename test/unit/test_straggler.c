@@ -75,6 +75,85 @@ static void pipeline_of_any_rank_and_blocks(void **state)
     }
 }
 
+/* ---- straggler-direct ---- */
+
+/* A problem with its state. Do not copy it. */
+struct late {
+    struct strag_straggler straggler[STRAG_STRAGGLERS_MAX];
+    struct strag_state state;
+    struct strag_problem problem;
+};
+
+/* `count` different ranks, from this one on, `step` apart; the later ones are later by `more`. */
+static void late_make(struct late *late, int n, int count, int first, int step, double more)
+{
+    *late = (struct late){.state = {.nstragglers = count}};
+    for (int i = 0; i < count; i++)
+        late->straggler[i] = (struct strag_straggler){(first + i * step) % n, 1e-3 + i * more};
+    late->state.straggler = late->straggler;
+    late->problem = (struct strag_problem){.n = n, .state = &late->state};
+}
+
+static void check_direct(struct late *late, int segments)
+{
+    const int n = late->problem.n, owners = n - late->state.nstragglers;
+    late->problem.blocks = segments * owners;
+    const struct strag_measure measure = support_verified("straggler-direct", &late->problem);
+    assert_true(measure.waits);
+    assert_int_equal(measure.blocks, (segments ? segments : 8) * owners);
+    assert_int_equal(measure.before, owners - 1);
+    assert_int_equal(measure.rounds, owners + (segments ? segments : 8));
+    assert_true(fabs(measure.sent_max - (double)(owners + n - 2) / owners) < 1e-9);
+    assert_true(fabs(measure.sent_total - 2.0 * (n - 1)) < 1e-9 * n);
+}
+
+static void direct_of_any_n_and_ranks(void **state)
+{
+    (void)state;
+    struct late late;
+    for (int n = 2; n <= ranks_to_verify(24); n++) {
+        for (int straggler = 0; straggler < n; straggler++) {
+            late_make(&late, n, 1, straggler, 1, 0);
+            check_direct(&late, straggler % 4);
+        }
+    }
+    late_make(&late, 97, 1, 50, 1, 0);
+    check_direct(&late, 3);
+}
+
+static void direct_of_several(void **state)
+{
+    (void)state;
+    struct late late;
+    for (int n = 3; n <= ranks_to_verify(20); n++) {
+        for (int count = 2; count <= STRAG_STRAGGLERS_MAX && count < n; count++) {
+            for (int first = 0; first < n; first++) {
+                late_make(&late, n, count, first, 1, (first % 3 - 1) * 1e-4);
+                check_direct(&late, 1 + first % 3);
+            }
+        }
+    }
+}
+
+static void direct_refuses(void **state)
+{
+    (void)state;
+    struct strag_error err;
+    struct late late;
+    late_make(&late, 2, 2, 0, 1, 0);
+    assert_int_equal(
+        strag_algorithm_claim(support_algorithm("straggler-direct"), &late.problem, NULL, &err),
+        STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "straggler-direct needs a rank that is not late, all 2 are");
+    late_make(&late, 6, 2, 0, 1, 0);
+    late.problem.blocks = 6;
+    assert_int_equal(
+        strag_algorithm_claim(support_algorithm("straggler-direct"), &late.problem, NULL, &err),
+        STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "straggler-direct cuts into a multiple of 4 blocks, up to "
+                                  "536870911, not 6");
+}
+
 /* ---- stragglar ---- */
 
 static int check_stragglar(int n, int straggler)
@@ -147,8 +226,8 @@ static void broadcast_after(void **state)
 static void somebody_must_be_late(void **state)
 {
     (void)state;
-    static const char *const names[] = {"straggler-pipeline", "straggler-trees", "stragglar",
-                                        "broadcast-after"};
+    static const char *const names[] = {"straggler-pipeline", "straggler-trees", "straggler-direct",
+                                        "stragglar", "broadcast-after"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct strag_algorithm *algorithm = support_algorithm(names[i]);
         const struct strag_problem problem = {.n = 6};
@@ -324,12 +403,14 @@ static void rounds_that_take_turns(void **state)
 
 /* ---- Selection ---- */
 
-static struct strag_entry chosen(int n, double delay, const struct strag_model *model, size_t bytes)
+/* @param only  of this algorithm's candidates; NULL: of all */
+static struct strag_entry chosen(int n, double delay, const struct strag_model *model, size_t bytes,
+                                 const struct strag_algorithm *only)
 {
     const struct strag_straggler straggler = {n / 2, delay};
     const struct strag_state late_state = {.nstragglers = 1, .straggler = &straggler};
     const struct strag_problem problem = {.n = n, .state = &late_state};
-    const struct strag_select_options options = {.minimum = 0};
+    const struct strag_select_options options = {.only = only};
     struct strag_selection *selection;
     struct strag_error err;
     if (strag_select(&problem, model, &options, &selection, &err) != STRAG_OK)
@@ -339,8 +420,9 @@ static struct strag_entry chosen(int n, double delay, const struct strag_model *
     return entry;
 }
 
-/* From a delay of about 2/n of what the vector takes on a link, the plan for a straggler is chosen;
- * with many blocks, so that the rest is small. (About: ring, too, sends something far.) */
+/* From a delay of about 1/n of what the vector takes on a link, a plan for a straggler is chosen:
+ * the others' reduce-scatter takes (n-2)/(n-1), and the rest 1, where all together take 2(n-1)/n.
+ * (About: that takes many blocks, and ring, too, sends something far.) */
 static void below_the_break_even_a_symmetric_plan(void **state)
 {
     (void)state;
@@ -349,11 +431,11 @@ static void below_the_break_even_a_symmetric_plan(void **state)
     model.alpha = 1e-7;
     model.bandwidth = 1e9;
     for (int n = 3; n <= 33; n += 1 + n / 4) {
-        double even = 2.0 / n * (double)bytes / model.bandwidth;
-        assert_false(chosen(n, 0, &model, bytes).algorithm->needs_straggler);
-        assert_false(chosen(n, 0.98 * even, &model, bytes).algorithm->needs_straggler);
-        assert_true(chosen(n, 1.1 * even, &model, bytes).algorithm->needs_straggler);
-        assert_true(chosen(n, 10 * even, &model, bytes).algorithm->needs_straggler);
+        double even = (2.0 / n - 1.0 / (n - 1)) * (double)bytes / model.bandwidth;
+        assert_false(chosen(n, 0, &model, bytes, NULL).algorithm->needs_straggler);
+        assert_false(chosen(n, 0.98 * even, &model, bytes, NULL).algorithm->needs_straggler);
+        assert_true(chosen(n, 1.5 * even, &model, bytes, NULL).algorithm->needs_straggler);
+        assert_true(chosen(n, 10 * even, &model, bytes, NULL).algorithm->needs_straggler);
     }
 }
 
@@ -362,12 +444,12 @@ static void blocks_come_from_the_model(void **state)
 {
     (void)state;
     const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
+    const struct strag_algorithm *pipeline = support_algorithm("straggler-pipeline");
     int before = 0;
     for (size_t bytes = (size_t)1 << 22; bytes <= (size_t)1 << (sizeof(size_t) > 4 ? 34 : 28);
          bytes *= 4) {
-        struct strag_entry entry = chosen(7, 10, &model, bytes);
+        struct strag_entry entry = chosen(7, 10, &model, bytes, pipeline);
         double best = sqrt(3 * (double)bytes / model.bandwidth / model.alpha);
-        assert_string_equal(entry.algorithm->name, "straggler-pipeline");
         assert_true(entry.blocks > best / 1.5 && entry.blocks < best * 1.5);
         assert_int_equal(entry.blocks, before ? 2 * before : entry.blocks);
         before = entry.blocks;
@@ -435,6 +517,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pipeline_of_any_n),
         cmocka_unit_test(pipeline_of_any_rank_and_blocks),
+        cmocka_unit_test(direct_of_any_n_and_ranks),
+        cmocka_unit_test(direct_of_several),
+        cmocka_unit_test(direct_refuses),
         cmocka_unit_test(stragglar_of_powers_of_two),
         cmocka_unit_test(stragglar_of_even_n),
         cmocka_unit_test(stragglar_of_others_is_refused),

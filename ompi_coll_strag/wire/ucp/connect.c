@@ -75,7 +75,10 @@ void coll_strag_ucp_begin(struct coll_strag_ucp_joining *joining, ompi_communica
     const char *why = "out of memory";
     *joining = (struct coll_strag_ucp_joining){
         .comm = comm, .n = ompi_comm_size(comm), .rank = ompi_comm_rank(comm)};
-    const bool open = able && coll_strag_ucp_open(&why);
+    const bool fits = joining->n <= 1 << COLL_STRAG_UCP_RANK_BITS;
+    const bool open = able && fits && coll_strag_ucp_open(&why);
+    if (!fits)
+        why = "its tags have no room for the numbers of all ranks";
     snprintf(joining->reason, sizeof joining->reason, "%s", why);
     numbers[0] = encode(joining, open);
     numbers[1] = open ? -(int32_t)coll_strag_ucp.address_bytes : 0; /* the longest is wanted */
@@ -212,7 +215,7 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
 int32_t coll_strag_ucp_number(void)
 {
     pthread_mutex_lock(&coll_strag_ucp.lock);
-    const int32_t number = (int32_t)(coll_strag_ucp.next_id++ & INT32_MAX);
+    const int32_t number = (int32_t)(coll_strag_ucp.next_id++ % (1 << COLL_STRAG_UCP_ID_BITS));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     return number;
 }

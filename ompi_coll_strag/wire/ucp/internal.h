@@ -43,6 +43,13 @@ struct coll_strag_ucp_library {
 
 enum { COLL_STRAG_REASON_MAX = 240 }; /* bytes of a text that says why something cannot be */
 
+/* Bits of a message's tag (messages.c). */
+enum {
+    COLL_STRAG_UCP_ID_BITS = 28,
+    COLL_STRAG_UCP_SHAPE_BITS = 12,
+    COLL_STRAG_UCP_RANK_BITS = 24,
+};
+
 /* A process, on whatever host: what all communicators know of it. It stays until the end. */
 struct coll_strag_ucp_peer {
     int32_t number; /* among all */

@@ -2,9 +2,10 @@
 /*
  * The engine's messages over UCX: tagged ones, from this process's worker to a peer's.
  *
- *     tag    | the communicator's number on the receiving rank | rank of the sender |
- *              63                                            32  31                0
+ *     tag    | the communicator's number on the receiving rank | call's shape | sender's rank |
+ *              63                                            36  35          24  23            0
  *
+ * Calls that differ in vector, operator or plan have different shapes, but for one pair in 4,096.
  * Messages with the same tag from the same worker match in the order of posting, as the engine
  * needs it.
  *
@@ -147,7 +148,10 @@ static ucs_memory_type_t memory_type(const struct coll_strag_transport *transpor
 
 static uint64_t tag(const struct coll_strag_ucp_transport *transport, int receiver, int sender)
 {
-    return (uint64_t)strag_compact_at(&transport->ids, receiver) << 32 | (uint32_t)sender;
+    const uint64_t shape = transport->super.shape >> (32 - COLL_STRAG_UCP_SHAPE_BITS);
+    return (uint64_t)strag_compact_at(&transport->ids, receiver)
+               << (COLL_STRAG_UCP_SHAPE_BITS + COLL_STRAG_UCP_RANK_BITS) |
+           shape << COLL_STRAG_UCP_RANK_BITS | (uint32_t)sender;
 }
 
 /* Post it; under the lock. A receive is never complete at once: UCX up to 1.13 would not say how

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Straggler, direct: an allreduce around stragglers that come together, or around one.
+ *
+ * The w = n - k ranks that are there reduce-scatter the vector among themselves, around a ring: one
+ * owns each part of 1/w. Once the k stragglers are there, each sends every owner its part, which
+ * the owner adds and sends to all. Parts are cut into m segments, so that both go on at the same
+ * time:
+ *
+ *     round 0 .. w-2     the ring
+ *     round w-1+t        segment t of every part: from each straggler to its owner (t < m)
+ *                        segment t-1: from its owner to all others (t > 0)
+ *
+ * n = 4, stragglers 2 and 3, m = 2; 0>3 A0: rank 0 sends rank 3 segment 0 of part A, which it owns.
+ *
+ *     round    0        1                         2                         3
+ *              0>1 B    2>0 A0  3>0 A0            2>0 A1  3>0 A1            0>1 A1  0>2 A1  0>3 A1
+ *              1>0 A    2>1 B0  3>1 B0            2>1 B1  3>1 B1            1>0 B1  1>2 B1  1>3 B1
+ *                                                 0>1 A0  0>2 A0  0>3 A0
+ *                                                 1>0 B0  1>2 B0  1>3 B0
+ *
+ * From the last arrival on a straggler sends a vector and receives one, which is the least
+ * possible; an owner sends (n - 1)/w vectors and receives as many. Rounds w + m. Any n, and up to n
+ * - 2 stragglers. Messages are short: n - 1 a round, of 1/(wm) of the vector.
+ */
+#include "algorithms/ring.h"
+#include "algorithms/straggler.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Segments of a part that are compared: 1, 2, 4, .., and those where nothing is compared. */
+enum { CHOICES = 8, PREFERRED = 8, BLOCKS_MAX = INT_MAX / 4 };
+
+/* The ranks of a problem. */
+struct ranks {
+    int late, owners; /* how many */
+    int32_t *list;    /* [n]: the owners, ascending, then the stragglers as they arrive */
+    int32_t *at;      /* [rank]: its place in the list */
+};
+
+struct prepared {
+    const struct ranks *ranks;
+    int segments; /* of a part */
+};
+
+/* ---- Who is late ---- */
+
+/* @return seconds, of several the most; negative: it is in time */
+static double delay_of(const struct strag_state *state, int rank)
+{
+    double delay = -1;
+    for (int i = 0; i < state->nstragglers; i++) {
+        if (state->straggler[i].rank == rank)
+            delay = fmax(delay, state->straggler[i].delay);
+    }
+    return delay;
+}
+
+static int count_owners(const struct strag_problem *problem)
+{
+    int owners = 0;
+    for (int rank = 0; rank < problem->n; rank++)
+        owners += delay_of(problem->state, rank) < 0;
+    return owners;
+}
+
+/* Those that come earlier stand before those that come later, since that is the order in which
+ * owners add what they hand in. */
+static void list_ranks(const struct strag_problem *problem, struct ranks *ranks)
+{
+    int32_t *list = ranks->list;
+    for (int rank = 0, owner = 0, end = ranks->owners; rank < problem->n; rank++) {
+        const double delay = delay_of(problem->state, rank);
+        int at = delay < 0 ? owner++ : end++;
+        for (; at > ranks->owners && delay_of(problem->state, list[at - 1]) > delay; at--)
+            list[at] = list[at - 1];
+        list[at] = rank;
+    }
+    for (int i = 0; i < problem->n; i++)
+        ranks->at[list[i]] = i;
+}
+
+static void unshare(void *shared)
+{
+    struct ranks *ranks = shared;
+    free(ranks->list);
+    free(ranks->at);
+    free(ranks);
+}
+
+static int share(const struct strag_problem *problem, void **shared, struct strag_error *err)
+{
+    const size_t n = (size_t)problem->n;
+    struct ranks *ranks = calloc(1, sizeof *ranks);
+    if (ranks) {
+        ranks->list = malloc(n * sizeof *ranks->list);
+        ranks->at = malloc(n * sizeof *ranks->at);
+    }
+    if (!ranks || !ranks->list || !ranks->at) {
+        if (ranks)
+            unshare(ranks);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the order of %d ranks",
+                          problem->n);
+    }
+    ranks->owners = count_owners(problem);
+    ranks->late = problem->n - ranks->owners;
+    list_ranks(problem, ranks);
+    *shared = ranks;
+    return STRAG_OK;
+}
+
+/* ---- The algorithm ---- */
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    if (problem->n == 1)
+        return STRAG_OK;
+    const int owners = count_owners(problem);
+    if (owners == 0)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "straggler-direct needs a rank that is not late, all %d are", problem->n);
+    if (problem->blocks > BLOCKS_MAX || problem->blocks % owners)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "straggler-direct cuts into a multiple of %d blocks, up to %d, not %d",
+                          owners, BLOCKS_MAX, problem->blocks);
+    return STRAG_OK;
+}
+
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    const struct ranks *ranks = problem->shared;
+    int count = 0;
+    while (count < CHOICES && ranks->owners <= BLOCKS_MAX >> count) {
+        blocks[count] = ranks->owners << count;
+        count++;
+    }
+    return count;
+}
+
+static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
+{
+    struct prepared *prepared = malloc(sizeof *prepared);
+    if (!prepared)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a schedule");
+    prepared->ranks = problem->shared;
+    prepared->segments = problem->blocks ? problem->blocks / prepared->ranks->owners : PREFERRED;
+    *out = prepared;
+    return STRAG_OK;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct prepared *prepared = problem->prepared;
+    const int owners = prepared->ranks->owners;
+    *claim = (struct strag_claim){
+        .rounds = owners + prepared->segments,
+        .blocks = owners * prepared->segments,
+        .sent_max = (double)(owners - 1 + problem->n - 1) / owners,
+        .chain = owners + 1,
+        .waits = true,
+        .straggler = strag_awaited_straggler(problem),
+        .before = owners - 1,
+    };
+}
+
+/* Segment t of every part is handed in. */
+static void hand_in(const struct prepared *prepared, int at, int round, int t,
+                    struct strag_builder *builder)
+{
+    const struct ranks *ranks = prepared->ranks;
+    const int owners = ranks->owners, n = owners + ranks->late;
+    strag_stage(builder, "hand in");
+    for (int i = 0; at >= owners && i < owners; i++) {
+        const int owner = (at + i) % owners; /* not all stragglers at the same one */
+        strag_send(builder, round, ranks->list[owner], owner * prepared->segments + t, 1);
+    }
+    for (int late = owners; at < owners && late < n; late++)
+        strag_recv_reduce(builder, round, ranks->list[late], at * prepared->segments + t, 1);
+}
+
+/* Segment t of every part is complete, and goes to all. */
+static void spread(const struct prepared *prepared, int at, int round, int t,
+                   struct strag_builder *builder)
+{
+    const struct ranks *ranks = prepared->ranks;
+    const int owners = ranks->owners, n = owners + ranks->late;
+    strag_stage(builder, "spread");
+    for (int i = 1; at < owners && i < n; i++)
+        strag_send(builder, round, ranks->list[(at + i) % n], at * prepared->segments + t, 1);
+    for (int owner = 0; owner < owners; owner++) {
+        if (owner != at)
+            strag_recv(builder, round, ranks->list[owner], owner * prepared->segments + t, 1);
+    }
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct ranks *ranks = prepared->ranks;
+    const struct strag_rounds wanted = strag_rounds_wanted(builder);
+    const int owners = ranks->owners, at = ranks->at[rank], rounds = owners + prepared->segments;
+    /* A ring's member ends with the part behind its number. */
+    const struct strag_ring_place place = {.at = at - 1,
+                                           .size = owners,
+                                           .next = ranks->list[(at + 1) % owners],
+                                           .previous = ranks->list[(at + owners - 1) % owners],
+                                           .first = 0,
+                                           .chunk = prepared->segments};
+    for (int round = wanted.first; round < wanted.end && round < rounds; round++) {
+        const int t = round - (owners - 1);
+        if (t < 0 && at < owners)
+            strag_ring_step(&place, round, false, round, builder);
+        if (t >= 0 && t < prepared->segments)
+            hand_in(prepared, at, round, t, builder);
+        if (t > 0)
+            spread(prepared, at, round, t - 1, builder);
+    }
+}
+
+/* The ring's, and those in which segments are both handed in and spread. */
+static int same_rounds(const struct strag_problem *problem, int round)
+{
+    const struct prepared *prepared = problem->prepared;
+    const int before = prepared->ranks->owners - 1, t = round - before;
+    if (t < 0)
+        return -t;
+    return t > 0 && t < prepared->segments ? prepared->segments - t : 1;
+}
+
+const struct strag_algorithm strag_straggler_direct = {
+    .name = "straggler-direct",
+    .summary = "stragglers that come together: others go ahead, then all messages at once",
+    .rounds = "m + 1",
+    .sent = "about 2",
+    .needs_straggler = true,
+    .check = check,
+    .share = share,
+    .unshare = unshare,
+    .prepare = prepare,
+    .release = free,
+    .choices = choices,
+    .claim = claim,
+    .build = build,
+    .same_rounds = same_rounds,
+};
