@@ -147,7 +147,7 @@ fi
 # Next to other tests, ranks that wait sleep (nap.c); where times are judged, and in long runs, they do as they
 # always do.
 naps=()
-if [ -z "${STRAG_TEST_ALONE:-}" ] && [ "${STRAG_TEST_FULL:-0}" != 1 ]; then
+if [ -e "$programs/.libs/nap.so" ] && [ -z "${STRAG_TEST_ALONE:-}" ] && [ "${STRAG_TEST_FULL:-0}" != 1 ]; then
     naps=(env "LD_PRELOAD=$programs/.libs/nap.so")
 fi
 
