@@ -20,26 +20,28 @@ EXTRA_DIST += bench/sim/flexreduce.py bench/sim/lines.py bench/sim/optcc.py benc
 
 EXTRA_DIST += bench/sim/smpi.py
 
-# Shared by the benchmarks, the lab's too.
-bench_shared = bench/common.c bench/common.h bench/contender.c bench/values.c
-
 if HAVE_OMPI
+# Shared by the benchmarks, the lab's too.
+check_LTLIBRARIES += bench/libbench.la
+bench_libbench_la_SOURCES = bench/common.c bench/common.h bench/contender.c bench/values.c
+bench_libbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+
 check_PROGRAMS += bench/allreduce bench/communicators bench/jobs bench/overlap bench/watch
-bench_communicators_SOURCES = $(bench_shared) bench/communicators.c
+bench_communicators_SOURCES = bench/communicators.c
 bench_communicators_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
-bench_communicators_LDADD = src/libstrag.la $(OMPI_LIBS)
-bench_overlap_SOURCES = $(bench_shared) bench/overlap.c
+bench_communicators_LDADD = bench/libbench.la src/libstrag.la $(OMPI_LIBS)
+bench_overlap_SOURCES = bench/overlap.c
 bench_overlap_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
-bench_overlap_LDADD = src/libstrag.la $(OMPI_LIBS)
+bench_overlap_LDADD = bench/libbench.la src/libstrag.la $(OMPI_LIBS)
 bench_watch_SOURCES = bench/watch.c
 bench_watch_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_watch_LDADD = $(OMPI_LIBS)
-bench_allreduce_SOURCES = $(bench_shared) bench/allreduce.c
+bench_allreduce_SOURCES = bench/allreduce.c
 bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
-bench_allreduce_LDADD = src/libstrag.la $(OMPI_LIBS)
-bench_jobs_SOURCES = $(bench_shared) bench/jobs.c
+bench_allreduce_LDADD = bench/libbench.la src/libstrag.la $(OMPI_LIBS)
+bench_jobs_SOURCES = bench/jobs.c
 bench_jobs_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
-bench_jobs_LDADD = src/libstrag.la $(OMPI_LIBS)
+bench_jobs_LDADD = bench/libbench.la src/libstrag.la $(OMPI_LIBS)
 endif
 
 # Time and memory of tables, plans and of judging watched calls at scale; what is copied on one host.

@@ -21,13 +21,13 @@ if HAVE_OMPI
 TESTS += bench/lab/check.sh
 
 check_PROGRAMS += bench/lab/allreduce_lab
-bench_lab_allreduce_lab_SOURCES = $(bench_shared) \
+bench_lab_allreduce_lab_SOURCES = \
 	bench/lab/allreduce_lab.c \
 	bench/lab/allreduce_lab.h \
 	bench/lab/arrivals.c \
 	bench/lab/links.c
 bench_lab_allreduce_lab_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
-bench_lab_allreduce_lab_LDADD = src/libstrag.la $(OMPI_LIBS) -lm
+bench_lab_allreduce_lab_LDADD = bench/libbench.la src/libstrag.la $(OMPI_LIBS) -lm
 
 check_PROGRAMS += bench/lab/hold_packets
 bench_lab_hold_packets_SOURCES = bench/lab/hold_packets.c

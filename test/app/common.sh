@@ -20,7 +20,7 @@ algorithms_for()
     case ${STRAG_TEST_FULL:-0}-$1 in
         0-2) echo auto ;;
         0-3) echo circulant ;;
-        0-4) echo recursive-halving auto ;;
+        0-4) echo auto ;;
         *) echo ring recursive-doubling recursive-halving circulant auto ;;
     esac
 }

@@ -14,11 +14,11 @@ echo "SEED=$seed"
 # others at each shape, and those with many blocks take long here.
 sizes_of() {
     case $1 in
-    recursive-doubling | circulant | recursive-halving | ring) echo 1 2 3 5 8 ${full:+4 6 7 9 16} ;;
+    recursive-doubling | circulant | recursive-halving | ring) echo 1 3 8 ${full:+2 4 5 6 7 9 16} ;;
     flexreduce-pipelined | optcc | weighted) echo 3 ${full:+1 2 6} ;;
     stragglar) echo 4 ${full:+2 6 10} ;;
-    straggler-pipeline | straggler-trees | straggler-direct | broadcast-after) echo 2 6 ${full:+3 9} ;;
-    *) echo 2 6 ${full:+1 4 9} ;;
+    straggler-pipeline | straggler-trees | straggler-direct | broadcast-after) echo 6 ${full:+2 3 9} ;;
+    *) echo 6 ${full:+1 2 4 9} ;;
     esac
 }
 

@@ -44,7 +44,7 @@ fi
 # What is estimated is about what is written.
 for args in 'ring -n 1025' 'recursive-doubling -n 65536'; do
     for format in text json ${STRAG_TEST_FULL:+svg}; do
-        [ "$format $args" != 'svg ring -n 1025' ] || continue
+        case ${STRAG_TEST_FULL:-0},$format,$args in 1,svg,ring* | 0,json,recursive*) continue ;; esac
         # shellcheck disable=SC2086
         gives 2 plan $args --format "$format"
         about=$(sed 's/.* operations, \([0-9.]*\) \([kMGT]\)B of .*/\1\2/' "$work/err" | numfmt --from=si)

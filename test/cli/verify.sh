@@ -78,8 +78,7 @@ for steps in $powers; do
     done
 done
 halve=0
-formulas 'least traffic' $all ring
-formulas 'least traffic' $most bucket hamiltonian flexreduce blueconnect leaders \
+formulas 'least traffic' $most ring bucket hamiltonian flexreduce blueconnect leaders \
     direct optcc weighted
 formulas 'two rounds' $most flexreduce-direct
 formulas segments $some flexreduce-pipelined

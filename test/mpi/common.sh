@@ -144,6 +144,13 @@ if [ -e "$stock/mca_mtl_psm.so" ]; then
     component_options=(--mca mca_base_component_path "$builddir/ompi_coll_strag/.libs:$components")
 fi
 
+# Next to other tests, ranks that wait sleep (nap.c); where times are judged, and in long runs, they do as they
+# always do.
+naps=()
+if [ -e "$programs/.libs/nap.so" ] && [ -z "${STRAG_TEST_ALONE:-}" ] && [ "${STRAG_TEST_FULL:-0}" != 1 ]; then
+    naps=(env "LD_PRELOAD=$programs/.libs/nap.so")
+fi
+
 # mpi RANKS MPIRUN-OPTIONS-AND-PROGRAM...: run it, at most mpi_limit seconds, not counting what other
 # programs take (limit.c)
 mpi_limit=120
@@ -151,7 +158,7 @@ mpi()
 {
     local ranks=$1
     shift
-    "$builddir/test/limit" "$mpi_limit" "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe \
+    ${naps[@]+"${naps[@]}"} "$builddir/test/limit" "$mpi_limit" "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe \
         ${component_options[@]+"${component_options[@]}"} \
         ${transport_options[@]+"${transport_options[@]}"} -np "$ranks" "$@" < /dev/null
 }

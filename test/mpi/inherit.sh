@@ -7,7 +7,7 @@ set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-for ranks in 2 ${STRAG_TEST_FULL:+3} 5; do
+for ranks in ${STRAG_TEST_FULL:+2 3} 5; do
     must "$ranks" --mca coll strag "$programs/inherit"
     must "$ranks" --mca coll strag --mca coll_strag_shared_memory 0 "$programs/inherit"
 done

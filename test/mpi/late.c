@@ -8,12 +8,11 @@
  *
  *     late [--window W] [--count N] [--delay MS]
  *
- *     late --stragglers R,S,.. [--expect auto|none]
+ *     late --stragglers R,S,..
  *
  * W is coll_strag_window. With --stragglers a duplicate of MPI_COMM_WORLD follows another, on which
  * R, S, .. are late in all calls (none: no rank is; R+S: both, S by half as much); sums are
- * rounded, and the number of different results is printed. With --expect none there must never be a
- * straggler.
+ * rounded, and the number of different results is printed.
  */
 #include "common.h"
 
@@ -36,7 +35,6 @@ static struct {
     MPI_Comm group;
     int window, count;
     double delay; /* seconds */
-    bool expect;
     double *input, *output;
     struct stay *stays; /* in a phase's calls */
     long call;
@@ -287,8 +285,6 @@ static void run_straggler(const char *name)
     TEST_MPI(MPI_Comm_set_name(comm, text));
     int found, brief_found;
     int results = count_results(comm, delay, BITS_WINDOWS * job.window, hashes, &found);
-    int named = (int)test_variable_read("coll_strag_late_rank", comm);
-    TEST_CHECK(job.expect || named == NO_RANK, "rank %d is the straggler", named);
     if (test.rank == 0)
         printf(
             "late: straggler %s: found after %d calls; %d different results, the first %016llx\n",
@@ -308,15 +304,16 @@ static void run_stragglers(const char *text)
 
 int main(int argc, char **argv)
 {
-    const char *window = "10", *count = "32768", *delay = "20", *expect = "auto", *stragglers = "";
-    const struct test_option options[] = {{"window", &window},         {"count", &count},
-                                          {"delay", &delay},           {"expect", &expect},
-                                          {"stragglers", &stragglers}, {NULL, NULL}};
+    const char *window = "10", *count = "32768", *delay = "20", *stragglers = "";
+    const struct test_option options[] = {{"window", &window},
+                                          {"count", &count},
+                                          {"delay", &delay},
+                                          {"stragglers", &stragglers},
+                                          {NULL, NULL}};
     test_start(&argc, &argv, "late", MPI_THREAD_SINGLE, options);
     job.window = (int)test_number("window", window, 2, 4096);
     job.count = (int)test_number("count", count, 1, 100000000);
     job.delay = 1e-3 * (double)test_number("delay", delay, 0, 10000);
-    job.expect = strcmp(expect, "auto") == 0;
     job.input = test_allocate((size_t)job.count * sizeof *job.input);
     job.output = test_allocate((size_t)job.count * sizeof *job.output);
     job.stays = test_allocate((size_t)(WINDOWS * job.window) * sizeof *job.stays);

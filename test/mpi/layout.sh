@@ -109,14 +109,14 @@ for ranks in "${numbers[@]}"; do
     for machine in '' "$packages" '[numa] pack:1 l3:2 core:1 pu:1'; do
         for mapping in "$bound" '--bind-to none'; do
             case ${STRAG_TEST_FULL:-0},$machine,$mapping in
-                0,,"$bound" | 0,*l3*,*none) continue ;; # those that find nothing new
+                0,,"$bound" | 0,?*,*none) continue ;; # those that find nothing new
             esac
             made_up=()
             if [ -n "$machine" ]; then
                 made_up=(env "HWLOC_SYNTHETIC=$machine" HWLOC_THISSYSTEM=1)
             fi
             # shellcheck disable=SC2086 # options
-            if ! "$builddir/test/limit" "$mpi_limit" ${made_up[@]+"${made_up[@]}"} "$STRAG_MPIRUN" \
+            if ! ${naps[@]+"${naps[@]}"} "$builddir/test/limit" "$mpi_limit" ${made_up[@]+"${made_up[@]}"} "$STRAG_MPIRUN" \
                 ${component_options[@]+"${component_options[@]}"} \
                 -np "$ranks" --allow-run-as-root --oversubscribe $mapping --mca coll strag \
                 --mca coll_strag_verbose 2 "$programs/layout" > "$output" 2>&1 < /dev/null; then
@@ -159,13 +159,6 @@ has ' first4 .*: topology: tree, 2 switches, 4 hosts, 4 ranks, 1 per host'
 has ' half .*: topology: tree, 2 hosts, 4 ranks, 2 per host'
 has ' dup .*: topology: tree, 2 switches, 4 hosts'
 count 0 'cannot use|coll/strag ignores'
-run 4 --mca coll_strag_layout "$files/topology.conf" \
-    "$on_hosts" 1 n0.a.org,n1.a.org,n2.a.org,n3.a.org "$programs/layout"
-has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts'
-printf 'SwitchName=s0 Nodes=n0.a.org,n1.a.org\nSwitchName=s1 Nodes=n2.a.org,n3.a.org\n%s\n' \
-    'SwitchName=top Switches=s[0-1]' > "$files/long.conf"
-run 4 --mca coll_strag_layout "$files/long.conf" "$on_hosts" 1 $hosts "$programs/layout"
-has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts'
 echo "ok: layout files"
 
 # Rank 0's file counts: the others have another one, none, or nonsense.
@@ -184,17 +177,10 @@ flat='MPI_COMM_WORLD .*: topology: tree, [0-9]+ hosts, 4 ranks, 1 per host'
 warned '/nowhere: .*No such file' 4 --mca coll_strag_layout "$files/nowhere" \
     "$on_hosts" 1 $hosts "$programs/sizes"
 has "$flat"
-warned 'n2/layout:1: ' 4 --mca coll_strag_layout "$files/n2/layout" "$on_hosts" 1 $hosts \
-    "$programs/sizes"
-has "$flat"
 warned 'not in it: x, y$' 4 --mca coll_strag_layout "$files/topology.conf" \
     "$on_hosts" 1 n0,x,n1,y "$programs/sizes"
 has "$flat"
 echo "ok: warnings of layout files"
-
-warned 'coll_strag_slowdown = "m1": no such host \(nearest: n1\); accepted: a, b, c, d, e and 1 more; used' 6 \
-    --mca coll_strag_slowdown m1:2,n1.x:2,a:2 "$on_hosts" 1 a,b,c,d,e,n1 "$programs/sizes"
-echo "ok: hosts that are not there"
 
 # ---- Tori, and what hosts say of themselves ----
 
@@ -202,8 +188,6 @@ run 4 --mca coll_strag_torus 2x2 "$on_hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: topology: torus 2x2.*, box 2x2, 4 hosts'
 has ' reversed .*: topology: torus 2x2.*, box 2x2, 4 hosts'
 has ' half .*: topology: torus 2x2.*, box 1x2, 2 hosts' # known from MPI_COMM_WORLD's
-run 6 --mca coll_strag_torus mesh:3x2 "$on_hosts" 1 a,b,c,d,e,f "$programs/layout"
-has 'MPI_COMM_WORLD .*: topology: torus 3x2 \(not all dimensions wrap\), box 3x2, 6 hosts'
 warned 'it has 6 positions, and the job has 4 hosts' 4 --mca coll_strag_torus 3x2 \
     "$on_hosts" 1 $hosts "$programs/sizes"
 has "$flat"
@@ -280,13 +264,10 @@ run 4 "${rules[@]}" "$on_hosts" 2 n0,n1 "$programs/layout"
 has 'MPI_COMM_WORLD .*: allreduce of 4 .. 7 bytes: circulant \(rule in .*rules.yaml, line 3\)'
 has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: ring \(rule in .*rules.yaml, line 3\)'
 has ' half .*: allreduce of 1048576 .. .* bytes: [a-z-]*( in [0-9]+ blocks?)? \(auto'
-run 4 "${rules[@]}" "$on_hosts" 1 $hosts "$programs/layout"
+run 4 "${rules[@]}" "$on_hosts" 1 $hosts "$programs/sizes"
 has 'MPI_COMM_WORLD .*: allreduce of 4 .. 7 bytes: previous component \(rule in .*, line 8\)'
 has 'MPI_COMM_WORLD .*: allreduce of 32768 .. 65535 bytes: recursive-halving \(rule in .*, line 8\)'
-VERBOSE=0 run 4 "${rules[@]}" "$on_hosts" 1 $hosts "$programs/sizes"
 has '^sizes: calls 12, delegated 12'
-run 3 "${rules[@]}" "$programs/layout"
-count 0 'rule in'
 sed -i 's/circulant/circulent/' "$files/rules.yaml"
 warned "rules.yaml:6: no algorithm 'circulent' \(nearest: circulant\); accepted: previous, auto, recursive-doubling" 4 "${rules[@]}" \
     "$on_hosts" 2 n0,n1 "$programs/sizes"

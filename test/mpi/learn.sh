@@ -44,11 +44,3 @@ all=$(tried '.*')
 [[ $(tried first) -ge 1 && $all -le 3 ]] ||
     fail "$(tried first) experiments on the first communicator, $all in all: $(cat "$output")"
 echo "ok: $all experiments, the last: $(ended '.*')"
-
-learn 200 "${quiet[@]}" --mca coll_strag_learn 0
-[ "$(tried '.*')" -eq 0 ] || fail "experiments without learning: $(cat "$output")"
-
-# Short calls between hosts are not experimented with.
-bytes=32768
-learn 2000 "${quiet[@]}"
-[ "$(tried '.*')" -eq 0 ] || fail "experiments below 64 KiB: $(cat "$output")"

@@ -98,7 +98,7 @@ run 12 12 --mca coll_strag_straggler 3 --mca coll_strag_slowdown "$here:2,3:2"
 silent
 
 # Wrong on other ranks than 0: the same default there; and rank 0's parameter holds where they differ.
-for value in 'algorithm=rign' 'slowdown=99:2'; do
+for value in ${STRAG_TEST_FULL:+'algorithm=rign'} 'slowdown=99:2'; do
     mpi 4 "${strag[@]}" "${own[@]}" NOTHING= "OMPI_MCA_coll_strag_$value" "$programs/sizes" \
         > "$output" 2>&1 || { cat "$output"; fail "wrong on other ranks: $value"; }
     lines 1 '^sizes: calls 12, delegated 12$'
@@ -126,7 +126,7 @@ rules='cannot use this rules file \(coll_strag_rules\)'
 layout='cannot use this description of the network \(coll_strag_layout'
 missing="$file.gone: cannot be opened: No such file or directory"
 any='[0-9]+'
-for other in algorithm=ring ${STRAG_TEST_FULL:+reproducible=ranks} torus=4; do
+for other in ${STRAG_TEST_FULL:+algorithm=ring reproducible=ranks} torus=4; do
     set -- --mca "coll_strag_${other%=*}" "${other#*=}"
     run "$any" "$any" --mca coll_strag_rules "$file.gone" --mca coll_strag_layout "$file.gone" "$@"
     lines 2 "$warning"
@@ -140,9 +140,11 @@ warned "$rules" "$missing"
 # ---- Info keys ----
 
 keys='coll_strag_algorithm, coll_strag_plan, coll_strag_ports, coll_strag_transport, coll_strag_report, coll_strag_straggler, coll_strag_slowdown'
-for how in dup split-type; do # the latter calls MPI_Allreduce itself
+for how in ${STRAG_TEST_FULL:+dup} split-type; do # which calls MPI_Allreduce itself
     run "$any" 36 -- --how "$how" --times 5 --keys 'coll_strag_bogus=1;other=2'
     warned "coll_strag_bogus \(info key\) = \"1\": no such info key \(nearest: coll_strag_ports\); accepted: $keys; used: nothing"
+done
+for how in dup ${STRAG_TEST_FULL:+split-type}; do
     run "$any" 12 -- --how "$how" --keys 'coll_strag_stragler=2;coll_strag_algorithm=prevoius;coll_strag_ports=0;coll_strag_transport=tcp;coll_strag_report=2;coll_strag_straggler=4;coll_strag_slowdown=7:2'
     warned 'coll_strag_stragler \(info key\) = "2": no such info key \(nearest: coll_strag_straggler\)' \
         'coll_strag_algorithm \(info key\) = "prevoius": no such algorithm \(nearest: previous\); accepted: auto, previous, .*; used: auto' \

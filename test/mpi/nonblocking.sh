@@ -21,7 +21,7 @@ fi
 find_ways
 for way in "${ways[@]}"; do
     over "$way"
-    must 2 --mca coll strag "$programs/requests"
+    [ "$way" != shm ] || must 2 --mca coll strag "$programs/requests"
     must 3 --mca coll strag "$programs/requests" --threads 1
     counted nonblocking "$steps steps on 50 communicators" 4 "$programs/nonblocking" \
         --steps "$steps" --communicators 50
@@ -36,7 +36,6 @@ for ranks in ${STRAG_TEST_FULL:+2} 3; do
         --mca coll_strag_report 1 "$programs/idup"
 done
 over shm
-must 6 --mca coll strag "$programs/nonblocking" --steps $((steps / 2))
 must 1 --mca coll strag "$programs/nonblocking" --steps 50 --expect-strag 0
 # As a user has it, and over stock Open MPI: the tests themselves.
 transport_options=()

@@ -17,7 +17,7 @@ run()
 {
     rm -f "$saved"
     if ! mpi "$1" --mca coll strag --mca coll_strag_learn 0 --mca coll_strag_watch_size 1G \
-        --mca coll_strag_verbose "${verbose:-1}" --mca coll_strag_save "${save_as:-$saved}" "${@:2}" \
+        --mca coll_strag_verbose 1 --mca coll_strag_save "${save_as:-$saved}" "${@:2}" \
         > "$output" 2>&1; then
         cat "$output"
         fail "mpirun -np $*"
@@ -106,6 +106,7 @@ for ranks in 2 ${STRAG_TEST_FULL:+3 16} 6; do
     machine=$here agrees 'shared memory' "$ranks" "${bound[@]}" "${sizes[@]}"
 done
 agrees 'no shared memory' 4 --mca coll_strag_shared_memory 0 "${sizes[@]}"
+cp "$saved" "$files/flat.yaml"
 # As with a core for each rank, by the model alone.
 machine='--tree 4' agrees 'ranks that do not yield' 4 --mca mpi_yield_when_idle 0 "${sizes[@]}"
 grep -q '^oversubscribed:' "$saved" && fail "oversubscribed without shared memory"
@@ -118,13 +119,7 @@ grep -q '^quick: true$' "$saved" || fail "verbose lines change the table"
 agrees ranks 3 --mca coll_strag_reproducible 1 "${sizes[@]}"
 grep -q '^reproducible: ranks$' "$saved" || fail "the ranks are not said to decide"
 ! grep -q '^topology:' "$saved" || fail "a topology that must not count"
-# Where nobody looks at verbose lines, candidates that cannot win are left out.
-verbose=0 run 4 --mca coll_strag_shared_memory 0 "${sizes[@]}"
-grep -q '^quick: true$' "$saved" || fail "not a quick table"
-"$STRAG" explain --saved "$saved" --bytes 1M > /dev/null || fail "another table than the quick one"
 agrees pinned 3 --mca coll_strag_algorithm bine "${sizes[@]}"
-agrees straggler 4 --mca coll_strag_straggler 3:20000 --mca coll_strag_shared_memory 0 "${sizes[@]}"
-grep -q '^  - {rank: 3, delay: 20000}$' "$saved" || fail "the straggler is not in the file"
 agrees stragglers 7 --mca coll_strag_straggler 3:9000,5:20000 --mca coll_strag_shared_memory 0 "${sizes[@]}"
 grep -A 2 '^stragglers:$' "$saved" | tr -d '\n' | grep -q '^stragglers:  - {rank: 5, delay: 20000}  - {rank: 3, delay: 9000}$' ||
     fail "the stragglers are not in the file"
@@ -168,7 +163,6 @@ END
     for ranks in 3 ${STRAG_TEST_FULL:+8}; do
         machine="-n $ranks" agrees 'hosts' "$ranks" "$on_hosts" 1 "$hosts" "${sizes[@]}"
     done
-    machine='--tree 2,2' agrees 'ranks on hosts' 4 "$on_hosts" 2 n0,n1 "${sizes[@]}"
     machine='--tree 2,2,1' agrees 'uneven hosts' 5 "$on_hosts" 2 n0,n1,n2 "${sizes[@]}"
     machine='-n 4 --alpha 40 --bandwidth 1' agrees 'numbers of the user' 4 --mca coll_strag_alpha 40 \
         --mca coll_strag_bandwidth 1 "$on_hosts" 1 "$hosts" "${sizes[@]}"
@@ -181,7 +175,6 @@ END
     machine="$described_by --slow 2:1.7" agrees 'a slow host' 4 "${layout[@]}" \
         --mca coll_strag_slowdown n2:1.7 "$on_hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
     grep -q '{rank: 2, factor: 1.7}' "$saved" || fail "the slow host is not in the file"
-    machine='--torus 3x2' agrees 'a torus' 6 --mca coll_strag_torus 3x2 "$on_hosts" 1 a,b,c,d,e,f "${sizes[@]}"
     machine='--torus 2x2 --ranks-per-node 2' agrees 'a torus' 8 --mca coll_strag_torus 2x2 "$on_hosts" 2 \
         n0,n1,n2,n3 "${sizes[@]}"
     agrees 'a straggler on hosts' 5 "${layout[@]}" --mca coll_strag_straggler 3 "$on_hosts" 2 \
@@ -231,9 +224,8 @@ echo "ok: two at once"
 
 # ---- A table of another strag ----
 
-run 4 --mca coll_strag_shared_memory 0 "${sizes[@]}"
-sed -i 's/algorithm: ring/algorithm: bine/' "$saved"
-if "$STRAG" explain --saved "$saved" --bytes 1M > "$files/explain" 2> "$output"; then
+sed -i 's/algorithm: ring/algorithm: bine/' "$files/flat.yaml"
+if "$STRAG" explain --saved "$files/flat.yaml" --bytes 1M > "$files/explain" 2> "$output"; then
     fail "another table is not noticed"
 fi
 grep -q '^but the job ran:$' "$files/explain" || fail "it does not say what the job ran"

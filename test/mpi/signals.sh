@@ -29,7 +29,7 @@ trap 'rm -f "$output"' EXIT
 seed=${STRAG_TEST_SEED:-20240229}
 RANDOM=$seed
 echo "signals: STRAG_TEST_SEED=$seed"
-ranks=3 moments=2 more=1 waits=1 stop=1 stops=2 # more: over the PML and UCX
+ranks=3 moments=1 more=1 waits=1 stop=1 stops=2 # more: over the PML and UCX
 if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
     moments=100 more=100 waits=20 stop=20 stops=4
 fi

@@ -29,10 +29,8 @@ run 3 "${over[@]}" --mca coll_strag_transport ucp
 lines 2 'coll:strag: .*: transport: ucp$'
 lines 2 'coll:strag: .*: within hosts: UCX$'
 lines 0 'UCX +(WARN|ERROR)|cannot be used'
-for other in pml auto; do
-    run 3 "${over[@]}" --mca coll_strag_transport "$other"
-    lines 2 'coll:strag: .*: transport: pml$'
-done
+run 3 "${over[@]}" --mca coll_strag_transport auto
+lines 2 'coll:strag: .*: transport: pml$'
 # All ranks use rank 0's value.
 run 3 "${over[@]}" "${own[@]}" OMPI_MCA_coll_strag_transport=ucp NOTHING=
 lines 2 'coll:strag: .*: transport: ucp$'
@@ -56,7 +54,6 @@ falls_back()
 
 ucp=(--mca coll_strag_transport ucp)
 falls_back 'UCX cannot be started' 3 "${over[@]}" "${ucp[@]}" -x UCX_TLS=nothing
-falls_back "out of UCX's reach" 3 "${over[@]}" "${ucp[@]}" -x UCX_TLS=self
 falls_back "out of UCX's reach" 3 "${over[@]}" "${ucp[@]}" "${own[@]}" UCX_TLS=posix,self UCX_TLS=tcp,self
 
 # ---- Right results ----
@@ -75,16 +72,12 @@ for tls in tcp ${STRAG_TEST_FULL:+posix sysv} posix,cma; do
 done
 unset UCX_TLS
 must 3 --mca coll strag --mca coll_strag_algorithm circulant "$programs/threads"
-must 5 --mca coll strag --mca coll_strag_algorithm ring "$programs/sizes"
 
 # ---- A rank is killed ----
 
-# Where mpirun lets the others survive, their calls end with an error. (signals.sh has other moments, and mpirun
-# without --enable-recovery.)
-for tls in all tcp,self; do
-    mpi_limit=60
-    mpi 3 --enable-recovery --mca coll strag -x "UCX_TLS=$tls" "$programs/killed" --return \
-        > "$output" 2>&1 || true
-    lines 2 'killed: rank [01]: an error'
-    echo "ok: a rank is killed, over $tls"
-done
+# Where mpirun lets the others survive, their calls end with an error. (signals.sh has other moments, UCX's own
+# choice of transports, and mpirun without --enable-recovery.)
+mpi_limit=60
+mpi 3 --enable-recovery --mca coll strag -x UCX_TLS=tcp,self "$programs/killed" --return > "$output" 2>&1 || true
+lines 2 'killed: rank [01]: an error'
+echo "ok: a rank is killed"

@@ -8,6 +8,7 @@ set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 
 [ "${STRAG_TEST_UPSTREAM:-0}" = 1 ] || exit 77
+make -C "$builddir" test/mpi/upstream_{fast_boxes,pending,thread_level,truncation}
 runs=${1:-10}
 mpi_limit=60
 transport_options=()

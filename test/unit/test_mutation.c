@@ -312,7 +312,7 @@ static void changed_plans_are_refused(void **state)
     (void)state;
     struct rng rng = {support_seed("test_mutation")};
     struct tally tallies[CHANGES] = {{0, 0}};
-    long cases = support_cases(20000);
+    long cases = support_cases(5000);
     for (long i = 0; i < cases; i += 50) {
         const struct strag_algorithm *algorithm = strag_algorithms[0];
         for (unsigned a = rng_below(&rng, 4); a && strag_algorithms[a]; a = 0)
@@ -422,7 +422,7 @@ static void wrong_steps_are_refused(void **state)
     static const struct change change = {"a wrong step", NULL, true, NULL};
     struct rng rng = {support_seed("test_mutation")};
     struct tally tally = {0, 0};
-    long cases = support_cases(20000), unbuilt = 0;
+    long cases = support_cases(5000), unbuilt = 0;
     for (long i = 0; i < cases; i++) {
         const struct strag_algorithm *algorithm = strag_algorithms[i % 4];
         int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1), rank = (int)rng_below(&rng, (unsigned)n);
@@ -453,7 +453,7 @@ static void changed_random_plans_are_refused(void **state)
     (void)state;
     struct rng rng = {support_seed("test_mutation")};
     struct tally tallies[CHANGES] = {{0, 0}};
-    long cases = support_cases(20000), done = 0;
+    long cases = support_cases(5000), done = 0;
     while (done < cases) {
         int n = 2 + (int)rng_below(&rng, RANDOM_RANKS_MAX - 1);
         struct strag_plan **plans = random_plans(n, &rng);
