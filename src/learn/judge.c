@@ -471,10 +471,9 @@ static void fit_model(struct strag_judge *judge, const struct strag_call_sample 
     const struct strag_state_record state = usual_state(judge);
     for (int c = 0; fit && c < judge->filled; c++) {
         const struct strag_watched_call *call = &judge->calls[c].what;
-        if (!judge->calls[c].ahead && call->algorithm)
+        if (!judge->calls[c].ahead && call->algorithm && !call->algorithm->needs_straggler)
             strag_fit_note(fit, call->bytes, call->algorithm, call->blocks,
-                           strag_call_sample_seconds(&samples[c], judge->options.n),
-                           strag_call_sample_delay(&samples[c]));
+                           strag_call_sample_seconds(&samples[c], judge->options.n));
     }
     if (fit && strag_fit_update(fit, &state, judge->usual.selection)) {
         judge->stale = true;
