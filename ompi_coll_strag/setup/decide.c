@@ -286,10 +286,9 @@ int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t
         return code;
     }
     module->watch = watch;
-    struct coll_strag_links *links = coll_strag_watch_links(watch);
-    if (links) {
-        module->pml.meter = &links->meter;
-        module->pml.host_of = &links->host_of;
+    if (watch->links) {
+        module->pml.meter = &watch->links->meter;
+        module->pml.host_of = &watch->links->host_of;
     }
     return code;
 }

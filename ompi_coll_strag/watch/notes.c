@@ -13,10 +13,9 @@ struct coll_strag_notes {
     struct coll_strag_job job; /* what goes on: a merge or a barrier */
     struct coll_strag_exchange exchange;
     struct coll_strag_samples samples; /* this rank's, then also those of the ranks below it */
-    bool has_barrier;
-    int code;       /* the first error */
-    bool left;      /* after it: to messages that could not be stopped */
-    double seconds; /* when the last one was done */
+    int code;                          /* the first error */
+    bool left;                         /* after it: to messages that could not be stopped */
+    double seconds;                    /* when the last one was done */
 };
 
 _Static_assert(sizeof(struct coll_strag_samples) <= STRAG_EXCHANGE_PIECE,
@@ -67,20 +66,13 @@ void coll_strag_notes_barrier(struct coll_strag_notes *notes)
 {
     if (coll_strag_notes_wait(notes, NULL) != OMPI_SUCCESS)
         return;
-    notes->has_barrier = true;
     strag_exchange_barrier(&notes->exchange.exchange);
     coll_strag_queue_add(&notes->queue, &notes->job);
-}
-
-bool coll_strag_notes_has_barrier(const struct coll_strag_notes *notes)
-{
-    return notes->has_barrier;
 }
 
 int coll_strag_notes_wait(struct coll_strag_notes *notes, double *seconds)
 {
     coll_strag_queue_drain(&notes->queue);
-    notes->has_barrier = false;
     if (seconds)
         *seconds = notes->seconds;
     return notes->code;

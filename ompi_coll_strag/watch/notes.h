@@ -40,9 +40,6 @@ void coll_strag_notes_merge(struct coll_strag_notes *notes, const struct coll_st
 /** Begin a barrier. */
 void coll_strag_notes_barrier(struct coll_strag_notes *notes);
 
-/** Was a barrier begun, and has not been waited for? */
-bool coll_strag_notes_has_barrier(const struct coll_strag_notes *notes);
-
 /** Wait until this rank's part is done. @param[out] seconds  when it was, as of coll_strag_seconds:
  * of a barrier, when this rank knew that all had begun it; or NULL
  * @return OMPI_SUCCESS, or the first error of MPI's */

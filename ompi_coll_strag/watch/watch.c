@@ -140,11 +140,6 @@ struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_opt
     return watch;
 }
 
-struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch)
-{
-    return watch->links;
-}
-
 struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch *watch)
 {
     return watch && watch->judge ? strag_judge_current(watch->judge)->selection : NULL;
@@ -413,7 +408,7 @@ static int take_times(struct coll_strag_watch *watch, double *stay, double *wait
     if (!watch->sampled)
         return OMPI_SUCCESS;
     *stay = coll_strag_seconds() - watch->start;
-    if (!coll_strag_notes_has_barrier(watch->notes))
+    if (!watch->look)
         return OMPI_SUCCESS;
     const int code = coll_strag_notes_wait(watch->notes, &all_there);
     if (code == OMPI_SUCCESS)

@@ -14,10 +14,6 @@ struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_opt
 /** NULL is allowed. */
 void coll_strag_watch_free(struct coll_strag_watch *watch);
 
-/** The links, whose meter records when messages begin and end. @return NULL: they are not watched
- */
-struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch);
-
 /** The selection behind the table in force; the watch's. `watch` may be NULL.
  * @return NULL on other ranks than rank 0, or if it is not kept */
 struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch *watch);

@@ -17,9 +17,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Calls after which one counts half. */
-static const double half_life = STRAG_RECENT * STRAG_WINDOW_CALLS;
-
 /* What some values add up to. */
 struct sample {
     double count, sum, squares;
@@ -234,7 +231,8 @@ bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dyna
         return false;
     set_wait(dynamic, strag_dynamic_ahead(dynamic, longest->bytes), (double)longest->bytes,
              longest->together, scale);
-    const double kept = dynamic->policy.on ? exp2(-count / half_life) : 1;
+    const double recent = STRAG_RECENT * STRAG_WINDOW_CALLS; /* after as many one counts half */
+    const double kept = dynamic->policy.on ? exp2(-count / recent) : 1;
     age(&dynamic->all, kept);
     age(&dynamic->gain, kept);
     for (int c = 0; c < count; c++)

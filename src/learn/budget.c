@@ -18,11 +18,6 @@ void strag_budget_add_window(struct strag_budget *budget, double seconds)
     budget->window = seconds;
 }
 
-void strag_budget_add_loss(struct strag_budget *budget, double seconds)
-{
-    budget->spent += seconds;
-}
-
 double strag_budget_left(const struct strag_budget *budget)
 {
     if (budget->unlimited)

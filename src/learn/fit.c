@@ -16,7 +16,6 @@
 #include "detect/thresholds.h"
 #include "model/platform.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +52,6 @@ struct strag_fit {
     uint64_t calls, next; /* recorded; at which the next fit is */
     char log[256];
 };
-static_assert(sizeof(struct strag_fit) <= 4096, "a communicator's fit is small");
 
 /* While a fit is made. Factors are of how long it takes: of a bandwidth, the inverse. */
 struct work {

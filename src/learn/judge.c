@@ -460,8 +460,7 @@ static bool end_experiment(struct strag_judge *judge, const struct strag_call_sa
         calls[c].ran = (struct strag_variant){judge->calls[c].algorithm, judge->calls[c].blocks};
         calls[c].seconds = strag_call_sample_seconds(&samples[c], judge->options.n);
     }
-    strag_budget_add_loss(&judge->budget,
-                          strag_experiments_add(judge->options.experiments, calls, judge->filled));
+    judge->budget.spent += strag_experiments_add(judge->options.experiments, calls, judge->filled);
     const char *log = strag_experiments_log(judge->options.experiments);
     if (log[0])
         snprintf(judge->log, sizeof judge->log, "%s", log);
