@@ -478,7 +478,7 @@ static bool comes_often(const struct strag_judge *judge)
     return count >= STRAG_FIRST_WINDOW;
 }
 
-/* Not where arrivals decide what a call takes, nor while links are in doubt, or anything is new.
+/* Not where arrivals decide what a call takes, nor while links are in doubt, nor at first.
  * @return whether the next window is an experiment's */
 static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgement)
 {
@@ -489,7 +489,7 @@ static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgeme
         strag_experiments_stop(experiments);
         return false;
     }
-    if (judge->soon > 1 || !comes_often(judge))
+    if (judge->summary.calls < (STRAG_RECENT - 1) * STRAG_WINDOW_CALLS || !comes_often(judge))
         return false;
     const struct strag_watched_call *last = &judge->calls[judge->filled - 1];
     const struct strag_experiment_inputs inputs = {
