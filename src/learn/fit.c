@@ -294,7 +294,7 @@ static void search(const struct work *work, double *factor)
         }
         for (int i = 0; i < NUMBERS; i++)
             last[i] = log(factor[i] / from[i]);
-        if (!(best < before))
+        if (!(before - best > finest))
             step /= 2;
     }
 }
