@@ -105,7 +105,7 @@ static void run(struct job *job, const struct strag_table *table)
     static const double stay = 4e-4; /* seconds of a call on rank 0 */
     const struct strag_entry *entry = strag_table_entry(table, BYTES);
     const struct strag_watched_call call = {
-        BYTES, 0, entry->algorithm, entry->blocks, STRAG_DYNAMIC_OUTSIDE, -1};
+        BYTES, 0, entry->algorithm, entry->blocks, STRAG_DYNAMIC_OUTSIDE, -1, false};
     for (job->calls = 0; job->calls < CALLS; job->calls++) {
         const bool sampled = strag_window_has(&job->window, BYTES, 0);
         strag_judge_add(job->judge, &call, sampled ? stay : -1);

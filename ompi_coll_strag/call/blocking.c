@@ -85,6 +85,7 @@ static int run_watched(struct coll_strag_call *call)
         call->choice.blocks,
         call->without.turn,
         call->without.rank,
+        false,
     };
     const int watched = coll_strag_watch_end(module->watch, &ended, &change);
     coll_strag_apply_change(module, change);

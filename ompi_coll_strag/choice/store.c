@@ -202,7 +202,7 @@ void coll_strag_decide_once(const struct coll_strag_table_inputs *inputs,
 
 void coll_strag_keep_findings(const struct coll_strag_table_inputs *inputs,
                               const struct coll_strag_decision *decision,
-                              const struct strag_experiments *experiments)
+                              struct strag_experiments *experiments)
 {
     struct key key;
     if (!make_key(inputs, decision, &key))
@@ -224,7 +224,7 @@ void coll_strag_use_findings(const struct coll_strag_table_inputs *inputs,
     pthread_mutex_lock(&store.lock);
     const struct machine *machine = find(&key, false);
     if (machine)
-        strag_experiments_adopt(experiments, &machine->findings);
+        strag_findings_merge(strag_experiments_findings(experiments), &machine->findings);
     pthread_mutex_unlock(&store.lock);
 }
 

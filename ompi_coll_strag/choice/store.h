@@ -26,7 +26,7 @@ void coll_strag_keep_table(const struct coll_strag_table_inputs *inputs,
 /** Keep what a communicator's experiments have found. */
 void coll_strag_keep_findings(const struct coll_strag_table_inputs *inputs,
                               const struct coll_strag_decision *decision,
-                              const struct strag_experiments *experiments);
+                              struct strag_experiments *experiments);
 
 /** Begin with what was found on an equal machine, if anything was: it runs from the end of the
  * first window on, and is not tried again. */

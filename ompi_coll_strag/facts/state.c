@@ -100,7 +100,7 @@ void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_lo
     check_hosts(comm, ranks, slow, slow == buffer);
     if (is_auto(slow) && topology &&
         coll_strag_settings.reproducible == STRAG_REPRODUCIBLE_NO) /* a link may have lost speed */
-        strag_link_speed_compare(topology, ranks, STRAG_SLOW, state);
+        strag_link_speed_compare(topology, ranks, 1 + STRAG_BEHIND, state);
 }
 
 /* ---- Watched ---- */

@@ -275,29 +275,23 @@ static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
     return watch;
 }
 
-/* Can every rank watch? Then rank 0's first policy goes to all, if there is one: the others would
- * wait in each call for a rank that does not have it. */
+/* Can every rank watch? Rank 0 would wait for the notes of one that cannot. */
 int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
                            size_t bytes)
 {
     if (bytes < module->decision.watch_from || --module->watch_in > 0)
         return OMPI_SUCCESS;
     struct coll_strag_watch *watch = module->attribute ? make_watch(module, comm) : NULL;
-    struct strag_dynamic_policy *policy = watch ? coll_strag_watch_policy(watch) : NULL;
     int32_t able = NULL != watch;
-    int code = coll_strag_minimum(&module->failure, &able);
-    if (code == OMPI_SUCCESS && able && policy)
-        code = coll_strag_broadcast(&module->failure, policy, sizeof *policy);
+    const int code = coll_strag_minimum(&module->failure, &able);
     if (code != OMPI_SUCCESS || !able) {
         coll_strag_watch_free(watch);
         return code;
     }
-    coll_strag_watch_start(watch, NULL != policy);
     module->watch = watch;
-    struct coll_strag_links *links = coll_strag_watch_links(watch);
-    if (links) {
-        module->pml.meter = &links->meter;
-        module->pml.host_of = &links->host_of;
+    if (watch->links) {
+        module->pml.meter = &watch->links->meter;
+        module->pml.host_of = &watch->links->host_of;
     }
     return code;
 }

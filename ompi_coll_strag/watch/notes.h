@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What ranks tell each other while their calls are watched: samples of a window, merged up a tree
- * to rank 0, and a barrier. Both go on while the program does something else, as MPI_Ireduce and
- * MPI_Ibarrier would. Those get their tags from a counter, which MPI_Comm_idup moves on in its
- * progress, at another point of each rank's program; a program that makes no nonblocking calls of
- * its own is right to expect that its blocking ones do not mind. So these have a tag of their own,
- * and match in order: all ranks begin the same ones in the same order.
- *
- *     8 ranks    7 ─► 6 ─┐                a rank's parent has the rank's number without its lowest
- *                5 ─► 4 ◄┘ ─┐             bit; rank 0 receives log2(n) messages
- *                3 ─► 2 ─┐  │
- *                1 ─► 0 ◄┴──┘
+ * to rank 0, and a barrier, one at a time. They go on while the program does something else, as
+ * MPI_Ireduce and MPI_Ibarrier would. Those get their tags from a counter, which MPI_Comm_idup
+ * moves on in its progress, at another point of each rank's program; a program that makes no
+ * nonblocking calls of its own is right to expect that its blocking ones do not mind. So these are
+ * exchanges (run/exchange.h) with a tag of their own: all ranks begin the same ones in the same
+ * order.
  *
  * A rank on which the communicator has failed does its part no more. The others get a message about
- * that, and then they wait no longer.
+ * that, and then they wait no longer. After an error nothing is begun any more.
  */
 #ifndef COLL_STRAG_NOTES_H
 #define COLL_STRAG_NOTES_H
@@ -33,37 +29,27 @@ struct coll_strag_notes;
 
 /** One rank's part. @param failure  as in struct coll_strag_watch_options
  * @return NULL: out of memory */
-struct coll_strag_notes *coll_strag_notes_create(ompi_communicator_t *comm,
-                                                 const struct coll_strag_failure *failure);
+struct coll_strag_notes *coll_strag_notes_create(const struct coll_strag_failure *failure);
 
 /** What is still in flight keeps its memory. NULL is allowed. */
 void coll_strag_notes_free(struct coll_strag_notes *notes);
 
-/* ---- Samples ---- */
-
-/** Begin to merge, once the last merge is done. @param own  this rank's; copied */
+/** Begin to merge. @param own  this rank's; copied */
 void coll_strag_notes_merge(struct coll_strag_notes *notes, const struct coll_strag_samples *own);
 
-/** Wait until this rank's part is done. @return OMPI_SUCCESS, or an error of MPI's */
-int coll_strag_notes_wait(struct coll_strag_notes *notes);
+/** Begin a barrier. */
+void coll_strag_notes_barrier(struct coll_strag_notes *notes);
+
+/** Wait until this rank's part is done. @param[out] seconds  when it was, as of coll_strag_seconds:
+ * of a barrier, when this rank knew that all had begun it; or NULL
+ * @return OMPI_SUCCESS, or the first error of MPI's */
+int coll_strag_notes_wait(struct coll_strag_notes *notes, double *seconds);
 
 /** The same without waiting: has one of its messages failed? */
 int coll_strag_notes_check(const struct coll_strag_notes *notes);
 
 /** On rank 0, after it has waited: all ranks' samples. */
 const struct coll_strag_samples *coll_strag_notes_merged(const struct coll_strag_notes *notes);
-
-/* ---- The barrier ---- */
-
-/** Begin one, once the last one is done. */
-void coll_strag_notes_begin_barrier(struct coll_strag_notes *notes);
-
-/** Was one begun, and has not been waited for? */
-bool coll_strag_notes_has_barrier(const struct coll_strag_notes *notes);
-
-/** Wait until it is done. @param[out] seconds  when this rank knew that all had begun it, as of
- * coll_strag_seconds @return OMPI_SUCCESS, or an error of MPI's */
-int coll_strag_notes_end_barrier(struct coll_strag_notes *notes, double *seconds);
 
 /** Wait until nothing is in flight, but for no longer than that: after an error other ranks may not
  * do their part. @return whether nothing is */

@@ -22,21 +22,12 @@ struct coll_strag_update {
     struct strag_watch_summary summary;
 };
 
-/* Where coll_strag_update_has_news says so. */
+/* If state, table or policy are. */
 struct coll_strag_news {
     struct coll_strag_measured measured;
     struct strag_state_record state;
     struct strag_table table;           /* packed, as */
     struct strag_dynamic_policy policy; /* ... its table */
 };
-
-/** The same on all ranks. */
-bool coll_strag_update_has_news(const struct coll_strag_update *update);
-
-/** Rank 0's news, packed. @param[out] news  padding, too, is set */
-void coll_strag_news_fill(const struct strag_judge *judge, struct coll_strag_news *news);
-
-/** After they were received, on all ranks. */
-void coll_strag_news_unpack(struct coll_strag_news *news);
 
 #endif

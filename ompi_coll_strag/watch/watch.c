@@ -133,32 +133,11 @@ struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_opt
         return NULL;
     }
     coll_strag_teardown_attach(&watch->teardown, options->comm, end_watch);
-    return watch;
-}
-
-struct strag_dynamic_policy *coll_strag_watch_policy(struct coll_strag_watch *watch)
-{
-    if (!watch->arrivals || watch->options.decision->dynamic != STRAG_DYNAMIC_ALWAYS)
-        return NULL;
-    if (watch->judge)
-        watch->policy = *strag_judge_policy(watch->judge);
-    coll_strag_table_pack(&watch->policy.table);
-    return &watch->policy;
-}
-
-void coll_strag_watch_start(struct coll_strag_watch *watch, bool policy)
-{
-    if (policy)
-        coll_strag_table_unpack(&watch->policy.table);
     pthread_mutex_lock(&watches.lock);
     watch->next = watches.first;
     watches.first = watch;
     pthread_mutex_unlock(&watches.lock);
-}
-
-struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch)
-{
-    return watch->links;
+    return watch;
 }
 
 struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch *watch)
@@ -201,6 +180,19 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
     update->change = (int32_t)change;
     update->summary = *strag_judge_summary(watch->judge);
     update->dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
+}
+
+/* Rank 0's news, packed; `news` is 0, padding, too. */
+static void fill_news(const struct strag_judge *judge, struct coll_strag_news *news)
+{
+    const struct strag_sourced_model *model = strag_judge_model(judge);
+    if (model)
+        news->measured = coll_strag_measured_of(model);
+    news->state = *strag_judge_state(judge);
+    news->table = strag_judge_current(judge)->table;
+    coll_strag_table_pack(&news->table);
+    news->policy = *strag_judge_policy(judge);
+    coll_strag_table_pack(&news->policy.table);
 }
 
 /* The mode begins: what it needs is made on all ranks, or on none, and then it does not begin. */
@@ -251,14 +243,15 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
         return code;
     start_window(watch, update);
     keep_summary(watch, &update->summary);
-    if (!coll_strag_update_has_news(update))
+    if (update->change == STRAG_CHANGE_NOTHING && !update->dynamic)
         return code;
     if (watch->judge)
-        coll_strag_news_fill(watch->judge, &news);
+        fill_news(watch->judge, &news);
     code = coll_strag_broadcast(failure, &news, sizeof news);
     if (code != OMPI_SUCCESS)
         return code;
-    coll_strag_news_unpack(&news);
+    coll_strag_table_unpack(&news.table);
+    coll_strag_table_unpack(&news.policy.table);
     code = follow_news(watch, update, &news);
     *change = update->change > (int)*change ? (enum strag_change)update->change : *change;
     return code;
@@ -269,8 +262,8 @@ static int probe_links(struct coll_strag_watch *watch, const struct coll_strag_u
                        struct strag_link_sample *sample, double *seconds)
 {
     double all_there;
-    coll_strag_notes_begin_barrier(watch->notes);
-    int code = coll_strag_notes_end_barrier(watch->notes, &all_there);
+    coll_strag_notes_barrier(watch->notes);
+    int code = coll_strag_notes_wait(watch->notes, &all_there);
     if (code == OMPI_SUCCESS)
         code = coll_strag_links_probe(watch->links, watch->options.failure,
                                       &watch->options.decision->state, update->probe,
@@ -322,7 +315,7 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
     struct coll_strag_update update;
     const double start = coll_strag_seconds();
     memset(&update, 0, sizeof update);
-    int code = watch->judge ? coll_strag_notes_wait(watch->notes)
+    int code = watch->judge ? coll_strag_notes_wait(watch->notes, NULL)
                             : coll_strag_notes_check(watch->notes); /* rank 0 waits for all */
     if (watch->judge && code == OMPI_SUCCESS)
         judge(watch, &update);
@@ -331,7 +324,7 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
     while (code == OMPI_SUCCESS && update.probe)
         code = probe(watch, &update, change);
     if (code == OMPI_SUCCESS) /* rank 0 has all samples: this does not wait for other ranks */
-        code = coll_strag_notes_wait(watch->notes);
+        code = coll_strag_notes_wait(watch->notes, NULL);
     if (watch->judge)
         strag_judge_spent(watch->judge, coll_strag_seconds() - start);
     return code;
@@ -366,9 +359,8 @@ int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
     *without = (struct coll_strag_without){.turn = STRAG_DYNAMIC_OUTSIDE, .rank = -1};
     if (!watch || !watch->arrivals)
         return OMPI_SUCCESS;
+    static const struct strag_arrivals_roles roles = {0, 1, 2};
     const struct strag_dynamic_policy *policy = &watch->policy;
-    const struct strag_arrivals_roles roles = {policy->coordinator, policy->deputy,
-                                               policy->witness};
     without->turn =
         strag_dynamic_turn_of(policy, bytes, coll_strag_arrivals_calls(watch->arrivals));
     if (without->turn == STRAG_DYNAMIC_OUTSIDE)
@@ -404,7 +396,7 @@ void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes, const 
         return;
     watch->start = coll_strag_seconds();
     if (watch->look)
-        coll_strag_notes_begin_barrier(watch->notes);
+        coll_strag_notes_barrier(watch->notes);
 }
 
 /* All ranks are there, and each stays until its own barrier is done: that takes no longer than a
@@ -416,9 +408,9 @@ static int take_times(struct coll_strag_watch *watch, double *stay, double *wait
     if (!watch->sampled)
         return OMPI_SUCCESS;
     *stay = coll_strag_seconds() - watch->start;
-    if (!coll_strag_notes_has_barrier(watch->notes))
+    if (!watch->look)
         return OMPI_SUCCESS;
-    const int code = coll_strag_notes_end_barrier(watch->notes, &all_there);
+    const int code = coll_strag_notes_wait(watch->notes, &all_there);
     if (code == OMPI_SUCCESS)
         *wait = all_there > watch->start ? all_there - watch->start : 0;
     return code;

@@ -8,26 +8,11 @@
 
 #include "watch_make.h"
 
-/* Getting ready to watch calls takes two steps on every rank. Between them all agree whether all
- * have made theirs; if not, they free it. Then rank 0's first policy goes to all, if there is one.
- */
-
-/** @return NULL: out of memory */
+/** Every rank makes one; if one cannot, all free theirs. @return NULL: out of memory */
 struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_options *options);
-
-/** The first policy, rank 0's of which is to be broadcast, byte for byte. @return NULL: there is
- * none; the same on all ranks */
-struct strag_dynamic_policy *coll_strag_watch_policy(struct coll_strag_watch *watch);
-
-/** All have made theirs. @param policy  it was broadcast */
-void coll_strag_watch_start(struct coll_strag_watch *watch, bool policy);
 
 /** NULL is allowed. */
 void coll_strag_watch_free(struct coll_strag_watch *watch);
-
-/** The links, whose meter records when messages begin and end. @return NULL: they are not watched
- */
-struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch);
 
 /** The selection behind the table in force; the watch's. `watch` may be NULL.
  * @return NULL on other ranks than rank 0, or if it is not kept */

@@ -100,8 +100,9 @@ static bool make_judge(struct coll_strag_watch *watch)
         .same_window = decision->same_window || decision->report,
         .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH &&
                       decision->dynamic != STRAG_DYNAMIC_ALWAYS && is_modelled(options),
-        .dynamic =
-            watch->may_be_dynamic ? (enum strag_dynamic_use)decision->dynamic : STRAG_DYNAMIC_NEVER,
+        .dynamic = ompi_comm_size(options->comm) < STRAG_ARRIVALS_RANKS_MIN
+                       ? STRAG_DYNAMIC_NEVER
+                       : (enum strag_dynamic_use)decision->dynamic,
         .dynamic_from = least_of_all(decision),
         .slowdown = watch->links ? watch->links->slowdown : NULL,
         .fit = watch->fit,
@@ -117,33 +118,19 @@ static bool make_judge(struct coll_strag_watch *watch)
     return NULL != watch->judge;
 }
 
-/* As rank 0's judge orders it. */
-static void start_first_window(struct coll_strag_watch *watch)
+bool coll_strag_watch_fill(struct coll_strag_watch *watch)
 {
     const struct coll_strag_decision *decision = watch->options.decision;
     const struct strag_window_order first =
         strag_judge_first(decision->window, decision->same_window || decision->report);
-    strag_window_start(&watch->window, &first);
-}
-
-bool coll_strag_watch_fill(struct coll_strag_watch *watch)
-{
-    const struct coll_strag_decision *decision = watch->options.decision;
     ompi_communicator_t *comm = watch->options.comm;
     watch->from = decision->watch_from;
     watch->always_look = watch->look = decision->report;
     watch->summary = strag_watch_summary_none();
-    start_first_window(watch);
+    strag_window_start(&watch->window, &first);
     if (decision->links &&
         !coll_strag_links_create(comm, watch->options.topology, &decision->state, &watch->links))
         return false;
-    watch->may_be_dynamic = decision->dynamic != STRAG_DYNAMIC_NEVER &&
-                            ompi_comm_size(comm) >= STRAG_ARRIVALS_RANKS_MIN;
-    if (watch->may_be_dynamic && decision->dynamic == STRAG_DYNAMIC_ALWAYS) {
-        watch->arrivals = coll_strag_arrivals_create(comm, watch->options.failure);
-        if (NULL == watch->arrivals)
-            return false;
-    }
-    watch->notes = coll_strag_notes_create(comm, watch->options.failure);
+    watch->notes = coll_strag_notes_create(watch->options.failure);
     return watch->notes && (ompi_comm_rank(comm) != 0 || make_judge(watch));
 }

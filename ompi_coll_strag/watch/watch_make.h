@@ -51,7 +51,6 @@ struct coll_strag_watch {
     struct strag_experiments *experiments;
 
     struct strag_dynamic_policy policy;   /* in force */
-    bool may_be_dynamic;                  /* it may come into force */
     struct coll_strag_arrivals *arrivals; /* NULL: it was not yet */
 
     struct coll_strag_teardown teardown;

@@ -2,18 +2,40 @@
 #include "exchange.h"
 
 #include "compat/tags.h"
-#include "transport_pml.h"
-
-#include "run/exchange.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- Messages ---- */
+
+void coll_strag_exchange_init(struct coll_strag_exchange *exchange,
+                              const struct coll_strag_failure *failure, int tag)
+{
+    struct coll_strag_transport *messages = &exchange->pml.super;
+    exchange->failure = failure;
+    coll_strag_pml_init(&exchange->pml, failure->comm, tag);
+    messages->messages = exchange->under_way;
+    messages->room = STRAG_EXCHANGE_UNDER_WAY;
+    coll_strag_transport_begin(messages, 0, 0, MPI_BYTE, 1, true);
+    strag_exchange_init(&exchange->exchange, &messages->super, ompi_comm_size(failure->comm),
+                        ompi_comm_rank(failure->comm));
+}
+
+bool coll_strag_exchange_is_over(struct coll_strag_exchange *exchange, int *code)
+{
+    const int status = strag_exchange_progress(&exchange->exchange);
+    const int mpi_error = exchange->pml.super.mpi_error;
+    *code = status == STRAG_PENDING    ? coll_strag_failed(exchange->failure)
+            : status == STRAG_OK       ? OMPI_SUCCESS
+            : mpi_error != MPI_SUCCESS ? mpi_error
+                                       : OMPI_ERROR;
+    return status != STRAG_PENDING || *code != OMPI_SUCCESS;
+}
+
+/* ---- Those that a call waits for ---- */
+
 struct exchange {
-    const struct coll_strag_failure *failure;
-    struct coll_strag_pml_transport pml;
-    struct coll_strag_message under_way[STRAG_EXCHANGE_UNDER_WAY];
-    struct strag_exchange exchange;
+    struct coll_strag_exchange super;
     _Alignas(max_align_t) char data[]; /* what messages read and write */
 };
 
@@ -24,38 +46,19 @@ static int begin(const struct coll_strag_failure *failure, size_t bytes, struct 
     *made = own;
     if (NULL == own)
         return failed == OMPI_SUCCESS ? OMPI_ERR_OUT_OF_RESOURCE : failed;
-    struct coll_strag_transport *messages = &own->pml.super;
-    own->failure = failure;
-    coll_strag_pml_init(&own->pml, failure->comm, COLL_STRAG_TAG_CALLS);
-    messages->messages = own->under_way;
-    messages->room = STRAG_EXCHANGE_UNDER_WAY;
-    coll_strag_transport_begin(messages, 0, 0, MPI_BYTE, 1, true);
-    strag_exchange_init(&own->exchange, &messages->super, ompi_comm_size(failure->comm),
-                        ompi_comm_rank(failure->comm));
+    coll_strag_exchange_init(&own->super, failure, COLL_STRAG_TAG_CALLS);
     return OMPI_SUCCESS;
-}
-
-static int wait_for(struct exchange *own)
-{
-    const struct coll_strag_transport *messages = &own->pml.super;
-    int status, failed = OMPI_SUCCESS;
-    while ((status = strag_exchange_progress(&own->exchange)) == STRAG_PENDING &&
-           failed == OMPI_SUCCESS) {
-        opal_progress();
-        failed = coll_strag_failed(own->failure);
-    }
-    if (status == STRAG_OK || failed != OMPI_SUCCESS)
-        return failed;
-    return messages->mpi_error != MPI_SUCCESS ? messages->mpi_error : OMPI_ERROR;
 }
 
 /* Wait for it. @param[out] data  [bytes]: what it has brought; NULL if that is nothing */
 static int end(struct exchange *own, void *data, size_t bytes)
 {
-    const int code = wait_for(own);
+    int code;
+    while (!coll_strag_exchange_is_over(&own->super, &code))
+        opal_progress();
     if (code == OMPI_SUCCESS && data)
         memcpy(data, own->data, bytes);
-    if (strag_exchange_stop(&own->exchange) == STRAG_OK)
+    if (strag_exchange_stop(&own->super.exchange) == STRAG_OK)
         free(own); /* else it is left to its messages */
     return code;
 }
@@ -67,7 +70,7 @@ int coll_strag_minimum(const struct coll_strag_failure *failure, int32_t *value)
     if (code != OMPI_SUCCESS)
         return code;
     memcpy(own->data, value, sizeof *value);
-    strag_exchange_minimum(&own->exchange, (int32_t *)(void *)own->data, 1);
+    strag_exchange_minimum(&own->super.exchange, (int32_t *)(void *)own->data, 1);
     return end(own, value, sizeof *value);
 }
 
@@ -80,7 +83,7 @@ int coll_strag_agree(const struct coll_strag_failure *failure, void *value, size
     if (code != OMPI_SUCCESS)
         return code;
     memcpy(own->data, value, bytes);
-    strag_exchange_agree(&own->exchange, own->data, bytes, &agreement);
+    strag_exchange_agree(&own->super.exchange, own->data, bytes, &agreement);
     return end(own, value, bytes);
 }
 
@@ -91,7 +94,7 @@ int coll_strag_broadcast(const struct coll_strag_failure *failure, void *data, s
     if (code != OMPI_SUCCESS)
         return code;
     memcpy(own->data, data, bytes);
-    strag_exchange_broadcast(&own->exchange, own->data, bytes);
+    strag_exchange_broadcast(&own->super.exchange, own->data, bytes);
     return end(own, data, bytes);
 }
 
@@ -103,6 +106,6 @@ int coll_strag_allgather(const struct coll_strag_failure *failure, void *all, si
     if (code != OMPI_SUCCESS)
         return code;
     memcpy(own->data, all, room);
-    strag_exchange_allgather(&own->exchange, own->data, bytes);
+    strag_exchange_allgather(&own->super.exchange, own->data, bytes);
     return end(own, all, room);
 }

@@ -6,16 +6,34 @@
  *
  * Messages have the tag of calls: a rank whose calls have not failed has received all of theirs.
  *
- * Each is called by all ranks of a communicator, in the same order. Nothing that was given is used
- * after it has returned. @param failure  the communicator's @return OMPI_SUCCESS; or an error, also
- * that of an earlier call: then coll_strag_fail_undecided must follow
+ * Each but the first two is called by all ranks of a communicator, in the same order. Nothing that
+ * was given is used after it has returned. @param failure  the communicator's @return OMPI_SUCCESS;
+ * or an error, also that of an earlier call: then coll_strag_fail_undecided must follow
  */
 #ifndef COLL_STRAG_EXCHANGE_H
 #define COLL_STRAG_EXCHANGE_H
 
 #include "mpi/failure.h"
+#include "transport_pml.h"
 
-#include <stddef.h>
+#include "run/exchange.h"
+
+/* One that goes on while the program does something else: which, its owner says with the functions
+ * of run/exchange.h. */
+struct coll_strag_exchange {
+    const struct coll_strag_failure *failure;
+    struct coll_strag_pml_transport pml;
+    struct coll_strag_message under_way[STRAG_EXCHANGE_UNDER_WAY];
+    struct strag_exchange exchange;
+};
+
+/** @param tag  of its messages */
+void coll_strag_exchange_init(struct coll_strag_exchange *exchange,
+                              const struct coll_strag_failure *failure, int tag);
+
+/** Do what can be done now. @return whether it is over @param[out] code  OMPI_SUCCESS, or an error:
+ * then strag_exchange_stop must follow */
+bool coll_strag_exchange_is_over(struct coll_strag_exchange *exchange, int *code);
 
 /** @param value  this rank's, then the least of all ranks' */
 int coll_strag_minimum(const struct coll_strag_failure *failure, int32_t *value);

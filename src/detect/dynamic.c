@@ -12,11 +12,10 @@
 #include "detect/dynamic.h"
 
 #include "detect/thresholds.h"
+#include "detect/window.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { ROLES_FROM = 16 }; /* ranks that may have a role: the first ones */
 
 /* What some values add up to. */
 struct sample {
@@ -29,8 +28,6 @@ struct strag_dynamic {
     const struct strag_selection *selection; /* NULL: there is no table */
     struct strag_dynamic_policy policy;
     size_t least; /* bytes: shorter vectors always wait for all */
-
-    uint32_t last[ROLES_FROM]; /* how often the first ranks were last */
 
     /* Of calls whose arrivals were measured, seconds: waiting for all, and by how much less the
      * policy takes. None: nothing is examined. */
@@ -46,7 +43,7 @@ struct strag_dynamic {
     struct strag_dynamic_summary summary;
 };
 
-struct strag_dynamic *strag_dynamic_create(int n, enum strag_dynamic_use use)
+struct strag_dynamic *strag_dynamic_create(int n, enum strag_dynamic_use use, size_t from)
 {
     struct strag_dynamic *dynamic = calloc(1, sizeof *dynamic);
     if (!dynamic)
@@ -54,6 +51,7 @@ struct strag_dynamic *strag_dynamic_create(int n, enum strag_dynamic_use use)
     dynamic->n = n;
     dynamic->use = n < 3 ? STRAG_DYNAMIC_NEVER : use;
     dynamic->next_pause = 1;
+    dynamic->policy.from = dynamic->least = from;
     dynamic->policy.table.entries = 1;
     return dynamic;
 }
@@ -103,20 +101,20 @@ static void set_wait(struct strag_dynamic *dynamic, const struct strag_profile *
                      double bytes, double together, double scale)
 {
     const double latency = ahead(profile, 0, 0), even = ahead(profile, bytes, 0) - together;
-    dynamic->policy.wait_limit = STRAG_WAIT_PART * scale * fmax(0, fmin(latency, even));
-    dynamic->policy.wait_per_byte = STRAG_WAIT_PART * scale * fmax(0, even - latency) / bytes;
+    dynamic->policy.wait_limit = STRAG_BEHIND * scale * fmax(0, fmin(latency, even));
+    dynamic->policy.wait_per_byte = STRAG_BEHIND * scale * fmax(0, even - latency) / bytes;
 }
 
 /* Seconds that a call takes less than if all are waited for. */
 static double gain_of(const struct strag_dynamic *dynamic, const struct strag_dynamic_call *call,
-                      double scale)
+                      const struct strag_profile *profile, double scale)
 {
     const double bytes = (double)call->bytes;
     const double wait = dynamic->policy.wait_limit + dynamic->policy.wait_per_byte * bytes;
     if (call->gap <= wait)
         return 0;
     return call->gap + scale * call->together - wait -
-           scale * ahead(call->ahead, bytes, (call->gap - wait) / scale);
+           scale * ahead(profile, bytes, (call->gap - wait) / scale);
 }
 
 /* An allreduce that bandwidth limits takes 2(n-1)/n of what the vector takes on a link;
@@ -128,7 +126,7 @@ bool strag_dynamic_suspects(const struct strag_dynamic *dynamic,
     double gained = 0, all = 0;
     for (int c = 0; c < count; c++) {
         const double together = calls[c].seconds, link = together * n / (2 * (n - 1));
-        const double even = 2 * link / n, late = calls[c].gap - STRAG_WAIT_PART * even;
+        const double even = 2 * link / n, late = calls[c].gap - STRAG_BEHIND * even;
         gained += late > 0 ? fmin(late - even, together - link) : 0;
         all += calls[c].gap + together;
     }
@@ -136,22 +134,6 @@ bool strag_dynamic_suspects(const struct strag_dynamic *dynamic,
 }
 
 /* ---- The policy ---- */
-
-/* Those that were last least often, the first of equals. */
-static void give_roles(struct strag_dynamic *dynamic)
-{
-    int32_t role[3] = {-1, -1, -1};
-    for (int r = 0; r < 3; r++) {
-        for (int rank = 0; rank < dynamic->n && rank < ROLES_FROM; rank++) {
-            if (rank != role[0] && rank != role[1] &&
-                (role[r] < 0 || dynamic->last[rank] < dynamic->last[role[r]]))
-                role[r] = rank;
-        }
-    }
-    dynamic->policy.coordinator = role[0];
-    dynamic->policy.deputy = role[1];
-    dynamic->policy.witness = role[2];
-}
 
 void strag_dynamic_table(struct strag_dynamic *dynamic, const struct strag_selection *selection)
 {
@@ -175,17 +157,6 @@ const struct strag_profile *strag_dynamic_ahead(const struct strag_dynamic *dyna
     return NULL;
 }
 
-void strag_dynamic_begin(struct strag_dynamic *dynamic, const struct strag_selection *selection,
-                         size_t bytes, double together, size_t from)
-{
-    give_roles(dynamic);
-    strag_dynamic_table(dynamic, selection);
-    dynamic->policy.from = dynamic->least = from;
-    const struct strag_profile *profile = strag_dynamic_ahead(dynamic, bytes);
-    if (profile && together < INFINITY)
-        set_wait(dynamic, profile, (double)bytes, together, 1);
-}
-
 void strag_dynamic_leave(struct strag_dynamic *dynamic)
 {
     dynamic->policy.on = false;
@@ -202,12 +173,13 @@ static void note_call(struct strag_dynamic *dynamic, const struct strag_dynamic_
     const bool open = call->turn == STRAG_DYNAMIC_OPEN, on = dynamic->policy.on;
     const bool inside = call->turn != STRAG_DYNAMIC_OUTSIDE;
     const double usual = scale * call->together;
+    const struct strag_profile *profile = strag_dynamic_ahead(dynamic, call->bytes);
     summary->calls += inside;
     summary->ahead += call->went_ahead;
-    if (!call->close || !call->ahead || !(usual < INFINITY) || (inside && !on))
+    if (!call->close || !profile || !(usual < INFINITY) || (inside && !on))
         return; /* the last ones are of a mode that was left */
     add(&dynamic->all, call->gap + usual);
-    add(&dynamic->gain, gain_of(dynamic, call, scale) - price);
+    add(&dynamic->gain, gain_of(dynamic, call, profile, scale) - price);
     if (!(call->seconds > 0) || (on && !inside))
         return;
     add(open ? &dynamic->open : &dynamic->waits, call->seconds / usual);
@@ -250,18 +222,17 @@ bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dyna
     if (dynamic->use == STRAG_DYNAMIC_NEVER)
         return false;
     for (int c = 0; c < count; c++) {
-        if (calls[c].ahead && calls[c].together < INFINITY &&
-            (!longest || calls[c].bytes > longest->bytes))
+        if (calls[c].together < INFINITY && (!longest || calls[c].bytes > longest->bytes) &&
+            strag_dynamic_ahead(dynamic, calls[c].bytes))
             longest = &calls[c];
-        if (calls[c].last >= 0 && calls[c].last < ROLES_FROM)
-            dynamic->last[calls[c].last]++;
     }
-    give_roles(dynamic);
     dynamic->pause -= dynamic->pause > 0;
     if (!longest)
         return false;
-    set_wait(dynamic, longest->ahead, (double)longest->bytes, longest->together, scale);
-    const double kept = dynamic->policy.on ? exp2(-count / STRAG_HALF_LIFE) : 1;
+    set_wait(dynamic, strag_dynamic_ahead(dynamic, longest->bytes), (double)longest->bytes,
+             longest->together, scale);
+    const double recent = STRAG_RECENT * STRAG_WINDOW_CALLS; /* after as many one counts half */
+    const double kept = dynamic->policy.on ? exp2(-count / recent) : 1;
     age(&dynamic->all, kept);
     age(&dynamic->gain, kept);
     for (int c = 0; c < count; c++)

@@ -17,16 +17,15 @@
 enum strag_dynamic_use {
     STRAG_DYNAMIC_NEVER,
     STRAG_DYNAMIC_AUTO,
-    STRAG_DYNAMIC_ALWAYS, /* it is in force from the first call on */
+    STRAG_DYNAMIC_ALWAYS, /* it is in force from the first window on */
 };
 
 /* What all ranks follow; plain data, but for the table's pointers. */
 struct strag_dynamic_policy {
     int32_t on;
-    int32_t coordinator, deputy, witness; /* three ranks, seldom the last */
-    uint64_t from;                        /* bytes: shorter vectors wait for all */
-    double wait_limit;                    /* seconds that the others wait for the last rank, ... */
-    double wait_per_byte;                 /* ... and more for a longer vector */
+    uint64_t from;            /* bytes: shorter vectors wait for all */
+    double wait_limit;        /* seconds that the others wait for the last rank, ... */
+    double wait_per_byte;     /* ... and more for a longer vector */
     struct strag_table table; /* without the last rank; no algorithm: all are waited for */
 };
 
@@ -40,14 +39,12 @@ enum strag_dynamic_turn {
 /* A call of the window. */
 struct strag_dynamic_call {
     size_t bytes;
-    int last;       /* rank; -1: none by enough */
     double gap;     /* seconds from the last but one arrival to the last */
     double seconds; /* from the last arrival on, measured; 0: unknown */
     bool close;     /* arrivals were measured, not concluded from durations */
     enum strag_dynamic_turn turn;
-    bool went_ahead;                   /* without the last rank */
-    double together;                   /* modelled seconds of waiting for all */
-    const struct strag_profile *ahead; /* of the plan without the last; NULL: none */
+    bool went_ahead; /* without the last rank */
+    double together; /* modelled seconds of waiting for all */
 };
 
 /* For the report. */
@@ -60,22 +57,12 @@ struct strag_dynamic_summary {
 
 struct strag_dynamic;
 
-/** @param n  ranks; fewer than 3 never go ahead @return NULL: out of memory */
-struct strag_dynamic *strag_dynamic_create(int n, enum strag_dynamic_use use);
+/** All are waited for at first. @param n  ranks; fewer than 3 never go ahead
+ * @param from  bytes: shorter vectors wait for all, always @return NULL: out of memory */
+struct strag_dynamic *strag_dynamic_create(int n, enum strag_dynamic_use use, size_t from);
 
 /** NULL is allowed. */
 void strag_dynamic_free(struct strag_dynamic *dynamic);
-
-/**
- * The policy before anything was watched: ranks 0, 1 and 2 have the roles, the wait is the model's.
- *
- * @param selection  as below
- * @param bytes      of a long vector, with which the others are in proportion
- * @param together   modelled seconds of waiting for all with it
- * @param from       bytes: shorter vectors wait for all, always
- */
-void strag_dynamic_begin(struct strag_dynamic *dynamic, const struct strag_selection *selection,
-                         size_t bytes, double together, size_t from);
 
 /** The table without the last rank was made, or is not of any use any more: NULL.
  * @param selection  of a problem with a straggler; it outlives its use here */

@@ -14,9 +14,9 @@
 
 enum {
     NONE = -1,
-    RECENT = 4 * STRAG_WINDOW_CALLS, /* calls that name a straggler, */
-    LATEST = RECENT / 2,             /* ... and those that show that it is late no more */
-    FORGET = 64,                     /* windows after which a refuted suspicion may come up again */
+    RECENT = STRAG_RECENT * STRAG_WINDOW_CALLS, /* calls that name a straggler, */
+    LATEST = RECENT / 2,                        /* ... and that show that it is late no more */
+    MISS = STRAG_ALL_OF - 1,                    /* what a call counts in which others are last */
 };
 
 struct strag_observer {
@@ -31,7 +31,6 @@ struct strag_observer {
     double suspected;          /* their apparent delay, relative to the call's time */
     struct strag_late refuted; /* the last suspicion that was refuted */
     double refuted_was;        /* its apparent delay then */
-    int refuted_for;           /* windows ago */
 };
 
 struct strag_observer *strag_observer_create(int n)
@@ -57,13 +56,8 @@ static double gap(const struct strag_last *call, int count)
 {
     const double before = (double)call->order[count].seconds;
     const double by = before - (double)call->order[count - 1].seconds;
-    return call->seconds > 0 && by > STRAG_LATE * (double)call->seconds && by < INFINITY ? before
-                                                                                         : 0;
-}
-
-int strag_last_rank(const struct strag_last *call)
-{
-    return gap(call, 1) > 0 ? call->order[0].rank : NONE;
+    return call->seconds > 0 && by > STRAG_BEHIND * (double)call->seconds && by < INFINITY ? before
+                                                                                           : 0;
 }
 
 static bool is_among(const struct strag_late *late, int rank)
@@ -183,15 +177,14 @@ static double median_delay(const struct strag_last *calls, int ncalls,
 
 /* ---- The verdict ---- */
 
-/* The suspicion counts as a call, and every miss takes back three calls. */
+/* The suspicion counts as a call, and every miss takes back calls. */
 static bool is_enough(const struct strag_observer *observer, const struct count *count)
 {
     bool suspected = count->most.count > 0;
     for (int i = 0; i < count->most.count; i++)
         suspected = suspected && is_among(&observer->suspect, count->most.rank[i].rank);
     const int misses = count->calls - count->points;
-    return count->points > 0 &&
-           count->calls + suspected - STRAG_THEN_MISSES * misses >= observer->needed;
+    return count->points > 0 && count->calls + suspected - MISS * misses >= observer->needed;
 }
 
 /* The stragglers, from the calls examined closely: as many together as there are. */
@@ -230,33 +223,39 @@ static bool is_news(const struct strag_late *before, const struct strag_late *no
     bool same = strag_late_is_same(before, now);
     for (int i = 0; same && i < now->count; i++) {
         const double a = before->rank[i].delay, b = now->rank[i].delay;
-        same = a <= 1.5 * b && b <= 1.5 * a;
+        same = a <= STRAG_MUCH_MORE * b && b <= STRAG_MUCH_MORE * a;
     }
     return !same;
 }
 
-/* One that the closer look has refuted, with much the same delay? */
-static bool is_refuted(const struct strag_observer *observer, const struct strag_late *late,
-                       double delay)
+/* Has either a rank of the other? */
+static bool is_among_any(const struct strag_late *late, const struct strag_late *other)
 {
-    bool any = false;
-    for (int i = 0; i < late->count; i++)
-        any = any || is_among(&observer->refuted, late->rank[i].rank);
-    return any && delay <= STRAG_MUCH_MORE * observer->refuted_was;
+    int i = 0;
+    while (i < other->count && !is_among(late, other->rank[i].rank))
+        i++;
+    return i < other->count;
 }
 
 /* From durations. One of the first two calls may have made connections: then nobody is suspected,
  * but examined. @return calls to examine closely: as many as will name them */
 static int suspect(struct strag_observer *observer, const struct strag_last *window)
 {
+    const struct strag_late refuted = observer->refuted;
     int look = 0;
+    observer->refuted.count = 0; /* unless it still seems so */
     for (int together = observer->most; together > 0; together--) {
         const struct count count = count_points(window, observer->now, false, together);
         const double delay = median_delay(window, observer->now, &count.most, NONE, true);
         const int misses = count.calls - count.points;
-        if (count.points == 0 || is_refuted(observer, &count.most, delay))
+        if (count.points == 0)
             continue;
-        if (4 * misses <= count.calls) {
+        if (is_among_any(&refuted, &count.most)) {
+            observer->refuted = refuted;
+            if (delay <= STRAG_MUCH_MORE * observer->refuted_was)
+                continue;
+        }
+        if (MISS * misses <= count.calls) {
             observer->suspect = count.most;
             observer->suspected = delay;
             return observer->needed - 1;
@@ -272,8 +271,6 @@ static int suspects(struct strag_observer *observer)
     const struct strag_last *window = observer->recent + observer->known - observer->now;
     const int close = count_points(window, observer->now, true, 1).calls;
     int points = 0;
-    if (++observer->refuted_for > FORGET)
-        observer->refuted.count = 0;
     if (close == 0)
         return suspect(observer, window);
     for (int together = 1; together <= observer->most; together++) {
@@ -282,10 +279,9 @@ static int suspects(struct strag_observer *observer)
     }
     if (2 * points > close)
         return STRAG_WINDOW_CALLS;
-    if (observer->suspect.count > 0 && 4 * points < close) {
+    if (observer->suspect.count > 0 && MISS * points < close) {
         observer->refuted = observer->suspect;
         observer->refuted_was = observer->suspected;
-        observer->refuted_for = 0;
         observer->suspect.count = 0;
     }
     return 0;
@@ -304,11 +300,6 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer,
     if (late.count > 0)
         verdict->look = STRAG_WINDOW_CALLS;
     return *verdict;
-}
-
-int strag_observer_needed(const struct strag_observer *observer)
-{
-    return observer->needed;
 }
 
 const struct strag_last *strag_observer_call(const struct strag_observer *observer, int call)

@@ -59,14 +59,8 @@ void strag_observer_free(struct strag_observer *observer);
 struct strag_verdict strag_observer_decide(struct strag_observer *observer,
                                            const struct strag_call_sample *calls, int count);
 
-/** How many calls in a row name a straggler that was not suspected before. */
-int strag_observer_needed(const struct strag_observer *observer);
-
 /** A call of the window that was evaluated last. @param call  from 0 on */
 const struct strag_last *strag_observer_call(const struct strag_observer *observer, int call);
-
-/** The rank that was last in a call. @return -1: none by enough */
-int strag_last_rank(const struct strag_last *call);
 
 /** For how long the others waited for just these ranks, from the last other arrival on.
  * @return seconds; 0: other ranks were the last, or by too little */

@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a probe may take of the time in calls since the last one, and its messages on a fast link in
- * seconds. */
-static const struct effort {
-    double share, message;
-} usual = {STRAG_PROBE_SHARE, STRAG_PROBE_SECONDS},
-  thorough = {STRAG_THOROUGH_SHARE, STRAG_THOROUGH_SECONDS};
-
 /* ---- Hosts that are slow ---- */
 
 /* @return NULL: it is not */
@@ -26,7 +19,7 @@ static struct strag_slow *find_slow(struct strag_slowdown *slowdown, int rank)
     return NULL;
 }
 
-/* Factors are multiples of 1/20. A host is not slow by less than STRAG_SLOW.
+/* Factors are multiples of 1/20. A host is not slow by less than STRAG_BEHIND.
  * @return whether there was room */
 static bool change_factor(struct strag_slowdown *slowdown, int rank, double change)
 {
@@ -38,7 +31,7 @@ static bool change_factor(struct strag_slowdown *slowdown, int rank, double chan
         *slow = (struct strag_slow){rank, 1};
     }
     slow->factor = round(20 * change * slow->factor) / 20;
-    if (slow->factor < STRAG_SLOW)
+    if (slow->factor < 1 + STRAG_BEHIND)
         *slow = slowdown->slow[--slowdown->nslow];
     return true;
 }
@@ -109,7 +102,7 @@ void strag_probe_hosts_free(struct strag_probe_hosts *hosts)
 
 static bool is_suspicious(const struct strag_slowdown *slowdown)
 {
-    return slowdown->suspicion > STRAG_SLOW * slowdown->refuted;
+    return slowdown->suspicion > (1 + STRAG_BEHIND) * slowdown->refuted;
 }
 
 /* The rate of a fast link. @return 0: unknown */
@@ -118,10 +111,10 @@ static double fast(const struct strag_slowdown *slowdown)
     return slowdown->reference > 0 ? slowdown->reference : slowdown->metered;
 }
 
-/* What is granted now. */
-static const struct effort *effort(const struct strag_slowdown *slowdown)
+/* Is there a reason for a probe? Else there is one now and then. */
+static bool has_reason(const struct strag_slowdown *slowdown)
 {
-    return slowdown->pending > 1 || is_suspicious(slowdown) ? &thorough : &usual;
+    return slowdown->pending > 1 || is_suspicious(slowdown);
 }
 
 /* Of two probes a host is slow by chance in both, if some pairs of hosts have a slow path for good:
@@ -148,11 +141,11 @@ static double slowest(const struct strag_slowdown *slowdown)
  * let some bytes pass at once, is only trusted where nothing was probed. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
 {
-    const double granted =
-        thorough.share * slowdown->idle / (wanted_rounds(slowdown) * slowest(slowdown));
-    double seconds = usual.message;
-    if (effort(slowdown) == &thorough)
-        seconds = fmax(seconds, fmin(granted, thorough.message));
+    const double longest =
+        STRAG_BEHIND * slowdown->idle / (wanted_rounds(slowdown) * slowest(slowdown));
+    double seconds = STRAG_PROBE_SECONDS;
+    if (has_reason(slowdown))
+        seconds = fmax(seconds, fmin(longest, STRAG_THOROUGH_SECONDS));
     const double bytes = exp(fast(slowdown) / 1000) * seconds;
     return (size_t)fmin(fmax(bytes, STRAG_PROBE_SHORTEST), STRAG_PROBE_LONGEST);
 }
@@ -163,14 +156,23 @@ static double expected(const struct strag_slowdown *slowdown)
 {
     const double bytes = (double)strag_slowdown_bytes(slowdown) * wanted_rounds(slowdown);
     if (!(slowdown->sent > 0))
-        return usual.message * wanted_rounds(slowdown);
+        return STRAG_PROBE_SECONDS * wanted_rounds(slowdown);
     return slowdown->took * fmin(1, bytes / slowdown->sent);
 }
 
 /* ---- Windows ---- */
 
+/* @return whether a probe costs no more than it may */
+static bool is_granted(const struct strag_slowdown *slowdown, double granted)
+{
+    const double costs = expected(slowdown);
+    if (has_reason(slowdown))
+        return costs <= fmin(granted, STRAG_BEHIND * slowdown->idle);
+    return costs <= fmin(granted / STRAG_PROBE_RESERVE, STRAG_WATCH_SHARE * slowdown->idle);
+}
+
 int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_link_sample *meters,
-                          double elapsed)
+                          double elapsed, double granted)
 {
     slowdown->elapsed = elapsed;
     slowdown->idle += elapsed;
@@ -182,19 +184,9 @@ int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_li
     }
     slowdown->rounds = 0;
     if (slowdown->hosts >= STRAG_PROBE_HOSTS_MIN && slowdown->left <= 0 &&
-        expected(slowdown) <= effort(slowdown)->share * slowdown->idle)
+        is_granted(slowdown, granted))
         slowdown->rounds = wanted_rounds(slowdown);
     return slowdown->rounds;
-}
-
-double strag_slowdown_price(const struct strag_slowdown *slowdown)
-{
-    return (effort(slowdown) == &thorough ? 1 : STRAG_PROBE_RESERVE) * expected(slowdown);
-}
-
-void strag_slowdown_skip(struct strag_slowdown *slowdown)
-{
-    slowdown->rounds = 0;
 }
 
 int strag_slowdown_rounds(const struct strag_slowdown *slowdown)
@@ -208,7 +200,7 @@ int strag_slowdown_rounds(const struct strag_slowdown *slowdown)
  * hosts seems to be slow by chance: so it is above the scatter of fast links' rates. */
 static double threshold(const struct strag_slowdown *slowdown)
 {
-    return 1000 * log(fmax(STRAG_SLOW, 1 + STRAG_VERY_SURE * slowdown->scatter / 1000));
+    return 1000 * log(1 + fmax(STRAG_BEHIND, STRAG_VERY_SURE * slowdown->scatter / 1000));
 }
 
 /* By how much the slowest host is below what is expected in this probe alone, or one that counts as
@@ -268,7 +260,7 @@ bool strag_slowdown_probed(struct strag_slowdown *slowdown, const struct strag_l
     const bool changed = judge(slowdown, sample);
     if (changed) {
         slowdown->left = slowdown->hold =
-            fmax(2 * slowdown->hold, STRAG_FIRST_HOLD * slowdown->elapsed);
+            fmax(2 * slowdown->hold, STRAG_RECENT * slowdown->elapsed);
         slowdown->refuted = 1;
     }
     slowdown->confirming = !changed && !slowdown->confirming && slowdown->pending > 1;

@@ -92,17 +92,11 @@ void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_st
  *
  * @param meters   all ranks', merged; NULL: they say nothing
  * @param elapsed  seconds since the previous window's end, those outside of calls left out
+ * @param granted  seconds that a probe may take; a quarter of them if nothing is suspected
  * @return strag_slowdown_rounds
  */
 int strag_slowdown_window(struct strag_slowdown *slowdown, const struct strag_link_sample *meters,
-                          double elapsed);
-
-/** What has to be granted for the probe that is wanted now: the seconds that it is expected to take
- * or, if nothing is suspected, four times as many. */
-double strag_slowdown_price(const struct strag_slowdown *slowdown);
-
-/** The probe that is wanted now costs too much: it is not made. */
-void strag_slowdown_skip(struct strag_slowdown *slowdown);
+                          double elapsed, double granted);
 
 /** Rounds of the probe that is to be made now; 0: none is. */
 int strag_slowdown_rounds(const struct strag_slowdown *slowdown);

@@ -62,11 +62,6 @@ static double first_gap(const struct strag_time *order)
     return gap < INFINITY ? gap : 0;
 }
 
-double strag_call_sample_delay(const struct strag_call_sample *sample)
-{
-    return first_gap(strag_call_sample_order(sample));
-}
-
 double strag_call_sample_seconds(const struct strag_call_sample *sample, int n)
 {
     return fmin((double)sample->longest, 2 * (double)sample->sum / n) - first_gap(sample->stay);

@@ -67,9 +67,6 @@ void strag_call_sample_merge(struct strag_call_sample *sample,
  * @return [STRAG_SHORTEST] */
 const struct strag_time *strag_call_sample_order(const struct strag_call_sample *sample);
 
-/** By how much the last rank came later than any other. @return seconds */
-double strag_call_sample_delay(const struct strag_call_sample *sample);
-
 /**
  * How long a call of all n ranks took, from the last arrival on: the longest stay less the delay.
  * A rank that came long before the others stayed for long: twice the mean is the most that counts.

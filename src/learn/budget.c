@@ -18,11 +18,6 @@ void strag_budget_add_window(struct strag_budget *budget, double seconds)
     budget->window = seconds;
 }
 
-void strag_budget_add_loss(struct strag_budget *budget, double seconds)
-{
-    budget->spent += seconds;
-}
-
 double strag_budget_left(const struct strag_budget *budget)
 {
     if (budget->unlimited)
@@ -40,6 +35,6 @@ static int calls_for(const struct strag_budget *budget, double seconds, double s
 int strag_budget_pause(const struct strag_budget *budget, bool soon)
 {
     const int due = calls_for(budget, -strag_budget_left(budget), STRAG_WATCH_SHARE);
-    const int quiet = soon ? 0 : calls_for(budget, budget->window, STRAG_QUIET_SHARE);
+    const int quiet = soon ? 0 : calls_for(budget, budget->window, STRAG_WATCH_SHARE / 2);
     return due > quiet ? due : quiet;
 }

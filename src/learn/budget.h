@@ -18,7 +18,7 @@ struct strag_budget {
     bool unlimited; /* the user has set the length of windows: all of them are judged */
     double call;    /* a call in the mean of the last window */
     double calls;   /* in calls so far */
-    double spent;   /* on watching so far */
+    double spent;   /* on watching so far; calls' losses in experiments are added by the judge */
     double window;  /* on the last window */
 };
 
@@ -28,9 +28,6 @@ void strag_budget_add_call(struct strag_budget *budget, double seconds);
 
 /** Judging a window, and what followed from it, such as a probe, took this long. */
 void strag_budget_add_window(struct strag_budget *budget, double seconds);
-
-/** Calls took longer by this than they would have without an experiment. */
-void strag_budget_add_loss(struct strag_budget *budget, double seconds);
 
 /** @return seconds that may be spent; below 0: a pause is due; INFINITY: unlimited */
 double strag_budget_left(const struct strag_budget *budget);

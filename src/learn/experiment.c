@@ -84,7 +84,7 @@ void strag_experiments_apply(const struct strag_experiments *experiments, struct
     }
 }
 
-const struct strag_findings *strag_experiments_findings(const struct strag_experiments *experiments)
+struct strag_findings *strag_experiments_findings(struct strag_experiments *experiments)
 {
     return &experiments->findings;
 }
@@ -95,12 +95,6 @@ void strag_findings_merge(struct strag_findings *findings, const struct strag_fi
         if (newer->of[c].tried > findings->of[c].tried)
             findings->of[c] = newer->of[c];
     }
-}
-
-void strag_experiments_adopt(struct strag_experiments *experiments,
-                             const struct strag_findings *findings)
-{
-    strag_findings_merge(&experiments->findings, findings);
 }
 
 /* ---- Rivals ---- */
@@ -291,30 +285,38 @@ static double lost_in(const double *seconds, int count, uint32_t rival)
     return calls[0] > 0 ? sum[1] - calls[1] * sum[0] / calls[0] : 0;
 }
 
-static bool all_known(const double *seconds, int count)
+/* Did the calls run what they were ordered to, and take a known time?
+ * @param[out] seconds  [count] */
+static bool are_good(const struct strag_experiments *experiments,
+                     const struct strag_experiment_call *calls, int count, double *seconds)
 {
+    const uint32_t rival = experiments->order.rival_runs;
     int c = 0;
-    while (c < count && seconds[c] > 0 && seconds[c] < INFINITY)
+    while (c < count && calls[c].seconds > 0 && calls[c].seconds < INFINITY &&
+           is_same(&calls[c].ran, rival >> c & 1 ? &experiments->rival : &experiments->usual)) {
+        seconds[c] = calls[c].seconds;
         c++;
+    }
     return c == count;
 }
 
-double strag_experiments_add(struct strag_experiments *experiments, const double *seconds,
-                             int count)
+double strag_experiments_add(struct strag_experiments *experiments,
+                             const struct strag_experiment_call *calls, int count)
 {
     const uint32_t rival = experiments->order.rival_runs;
+    double seconds[STRAG_WINDOW_CALLS];
     experiments->log[0] = '\0';
-    if (count < (experiments->counts ? FOUR : FIRST))
+    if (count < (experiments->counts ? FOUR : FIRST) ||
+        !are_good(experiments, calls, count, seconds))
         experiments->running = false; /* calls of this size do not come any more */
-    if (!experiments->running || !all_known(seconds, count))
+    if (!experiments->running)
         return 0;
     const double before = fmax(0, experiments->lost);
     experiments->lost += lost_in(seconds, count, rival);
     if (experiments->counts) {
         for (int c = 0; c + FOUR <= count; c += FOUR)
             add_four(experiments, seconds + c, rival >> c);
-        if (experiments->fours > 0)
-            decide(experiments);
+        decide(experiments);
     } else if (count == FIRST) {
         const double ratio = seconds[rival >> 1 & 1] / seconds[rival & 1];
         experiments->counts = true;

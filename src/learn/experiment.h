@@ -78,11 +78,18 @@ bool strag_experiments_next(struct strag_experiments *experiments,
                             const struct strag_experiment_inputs *inputs,
                             struct strag_window_order *order);
 
-/** The calls of such a window have ended. @param seconds  [count], of its first calls; with fewer
- * than four (at first two) nothing more is tried against this one: such calls hardly come any more
+/* A call of such a window. It may not have run what was ordered: with an operator that does not
+ * commute, which counts as the same operation as others of the user's. */
+struct strag_experiment_call {
+    struct strag_variant ran;
+    double seconds;
+};
+
+/** They have ended. @param calls  [count], its first ones; with fewer than four (at first two)
+ * nothing more is tried against this one: such calls hardly come any more
  * @return seconds that were lost in them, at least 0 */
-double strag_experiments_add(struct strag_experiments *experiments, const double *seconds,
-                             int count);
+double strag_experiments_add(struct strag_experiments *experiments,
+                             const struct strag_experiment_call *calls, int count);
 
 /** Links or stragglers have changed: what runs now shows nothing. What was found stays. */
 void strag_experiments_stop(struct strag_experiments *experiments);
@@ -91,16 +98,11 @@ void strag_experiments_stop(struct strag_experiments *experiments);
 void strag_experiments_apply(const struct strag_experiments *experiments,
                              struct strag_table *table);
 
-/** @return all that is known */
-const struct strag_findings *
-strag_experiments_findings(const struct strag_experiments *experiments);
+/** @return all that is known, to which what others have found may be added */
+struct strag_findings *strag_experiments_findings(struct strag_experiments *experiments);
 
 /** Add what is newer: the classes in which more was tried. */
 void strag_findings_merge(struct strag_findings *findings, const struct strag_findings *newer);
-
-/** Take over what others have found, in the classes in which they have tried more. */
-void strag_experiments_adopt(struct strag_experiments *experiments,
-                             const struct strag_findings *findings);
 
 /** What the last window has shown, for the log: "65536 bytes: swing takes 0.81 of ring: swing
  * runs"; "": nothing. */

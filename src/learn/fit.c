@@ -16,18 +16,17 @@
 #include "detect/thresholds.h"
 #include "model/platform.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LATENCY, BANDWIDTH, NUMBERS };
-enum { KINDS = 8, SAMPLES = 8, POINTS = 4, STEPS = 20, LEAP = 3 };
+enum { KINDS = 8, SAMPLES = 8, POINTS = 4 };
 
 /* A number moves by at most a factor of 10,000, as a logarithm: 100 Mbit/s are a thousandth of the
  * default. */
-static const double farthest = 9.2;
+static const double farthest = 9.2, finest = 1e-3;
 
 /* By what factor a number may be wrong, as a logarithm: a default by a thousand, one of a short
  * measurement, which may have been of a shaper's burst, by less. */
@@ -40,7 +39,6 @@ struct kind {
     int blocks;
     unsigned count;
     float seconds[SAMPLES]; /* of the latest ones */
-    float delay;
 };
 
 struct strag_fit {
@@ -54,7 +52,6 @@ struct strag_fit {
     uint64_t calls, next; /* recorded; at which the next fit is */
     char log[256];
 };
-static_assert(sizeof(struct strag_fit) <= 4096, "a communicator's fit is small");
 
 /* While a fit is made. Factors are of how long it takes: of a bandwidth, the inverse. */
 struct work {
@@ -143,14 +140,13 @@ static struct kind *find_kind(struct strag_fit *fit, size_t bytes,
 }
 
 void strag_fit_note(struct strag_fit *fit, size_t bytes, const struct strag_algorithm *algorithm,
-                    int blocks, double seconds, double delay)
+                    int blocks, double seconds)
 {
     if (!(seconds > 0 && seconds < INFINITY) || bytes == 0)
         return;
     const uint64_t size = (uint64_t)1 << ilogb((double)bytes);
     struct kind *kind = find_kind(fit, bytes, algorithm, blocks);
     kind->seconds[kind->count++ % SAMPLES] = (float)seconds;
-    kind->delay = algorithm->needs_straggler ? (float)delay : 0;
     fit->calls++;
     if (!(fit->sizes & size))
         fit->next = fit->calls;
@@ -168,19 +164,11 @@ static double median_of(const struct kind *kind)
     return (double)sorted[count > 0 ? (count - 1) / 2 : 0];
 }
 
-/* From the last arrival on. */
-static double seconds_of(const struct strag_profile *profile, const struct kind *kind)
-{
-    struct strag_profile late = *profile;
-    late.delay = (double)kind->delay;
-    return strag_profile_seconds(&late, (double)kind->bytes) - late.delay;
-}
-
 static bool is_surprising(const struct strag_fit *fit, const struct strag_selection *selection)
 {
     for (const struct kind *kind = fit->kinds; kind < fit->kinds + fit->nkinds; kind++) {
-        const double modelled = strag_selection_seconds(selection, kind->algorithm, kind->blocks,
-                                                        kind->bytes, (double)kind->delay);
+        const double modelled =
+            strag_selection_seconds(selection, kind->algorithm, kind->blocks, kind->bytes, 0);
         if (!(fabs(modelled / median_of(kind) - 1) <= STRAG_WORTH))
             return true;
     }
@@ -217,12 +205,14 @@ static void price(struct work *work, const struct strag_state *state, const doub
     for (int k = 0; k < fit->nkinds; k++) {
         struct strag_profile *profile = NULL;
         problem.blocks = fit->kinds[k].blocks;
-        seconds[k] = status == STRAG_OK &&
-                             strag_profile_attempt(fit->kinds[k].algorithm, &problem, &attempt,
-                                                   &profile, NULL) == STRAG_OK &&
-                             profile
-                         ? seconds_of(profile, &fit->kinds[k])
-                         : NAN;
+        seconds[k] = NAN;
+        if (status == STRAG_OK &&
+            strag_profile_attempt(fit->kinds[k].algorithm, &problem, &attempt, &profile, NULL) ==
+                STRAG_OK &&
+            profile) {
+            profile->delay = 0; /* from the last arrival on */
+            seconds[k] = strag_profile_seconds(profile, (double)fit->kinds[k].bytes);
+        }
         strag_profile_free(profile);
     }
     strag_platform_free(platform);
@@ -252,21 +242,14 @@ static void add_point(struct work *work, const struct strag_state *state, const 
     }
 }
 
-/* Of the measured time from the longest sum, as a logarithm.
- * @param[out] share  [number]: of that sum */
-static double deviation(const struct work *work, int kind, const double *factor, double *share)
+/* Of the measured time from the longest sum, as a logarithm. */
+static double deviation(const struct work *work, int kind, const double *factor)
 {
     double longest = 0;
     for (int p = 0; p < work->points; p++) {
         const double *part = work->part[p][kind];
-        const double latency = part[LATENCY] * factor[LATENCY];
-        const double bandwidth = part[BANDWIDTH] * factor[BANDWIDTH];
-        const double sum = latency + bandwidth + work->rest[p][kind];
-        if (sum > longest) {
-            longest = sum;
-            share[LATENCY] = latency / sum;
-            share[BANDWIDTH] = bandwidth / sum;
-        }
+        longest = fmax(longest, part[LATENCY] * factor[LATENCY] +
+                                    part[BANDWIDTH] * factor[BANDWIDTH] + work->rest[p][kind]);
     }
     return log(work->measured[kind] / longest);
 }
@@ -278,9 +261,9 @@ static double deviation(const struct work *work, int kind, const double *factor,
 static double badness(const struct work *work, const double *factor)
 {
     const struct strag_fit *fit = work->fit;
-    double sum = 0, share[NUMBERS];
+    double sum = 0;
     for (int k = 0; k < fit->nkinds; k++) {
-        const double off = fabs(deviation(work, k, factor, share)) / STRAG_WORTH;
+        const double off = fabs(deviation(work, k, factor)) / STRAG_WORTH;
         sum += work->weight[k] > 0 ? work->weight[k] * fmin(off, off * off) : 0;
     }
     for (int i = 0; i < NUMBERS; i++)
@@ -288,62 +271,40 @@ static double badness(const struct work *work, const double *factor)
     return sum;
 }
 
-/* Newton's step in logarithms; weights make deviations of squares. A number that stays has no
- * shares, and does not move. */
-static void take_step(const struct work *work, double *factor)
-{
-    const struct strag_fit *fit = work->fit;
-    double matrix[NUMBERS][NUMBERS] = {{0}}, side[NUMBERS], share[NUMBERS];
-    for (int i = 0; i < NUMBERS; i++) {
-        matrix[i][i] = fit->doubt[i] > 0 ? pow(fit->doubt[i], -2) : 1;
-        side[i] = -matrix[i][i] * log(factor[i]);
-    }
-    for (int k = 0; k < fit->nkinds; k++) {
-        const double off = deviation(work, k, factor, share);
-        const double weight = work->weight[k] / STRAG_WORTH / fmax(STRAG_WORTH, fabs(off));
-        for (int i = 0; i < NUMBERS && weight > 0; i++) {
-            side[i] += weight * share[i] * off;
-            for (int j = 0; j < NUMBERS; j++)
-                matrix[i][j] += weight * share[i] * share[j];
-        }
-    }
-    const double determinant = matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0];
-    for (int i = 0; i < NUMBERS; i++) {
-        const double step =
-            (matrix[1 - i][1 - i] * side[i] - matrix[0][1] * side[1 - i]) / determinant;
-        const double to = log(factor[i]) + fmax(-LEAP, fmin(LEAP, step));
-        factor[i] = exp(fmax(-farthest, fmin(farthest, to)));
-    }
-}
-
-/* From the factors, and from a point in each direction: what moves both may be stuck where shares
- * change on the way. */
+/* From the factors to the best ones: a step in one of eight directions, or again the last one,
+ * which follows a valley; where none is better, half as far. */
 static void search(const struct work *work, double *factor)
 {
-    const double from[NUMBERS] = {factor[LATENCY], factor[BANDWIDTH]};
-    double best = badness(work, factor);
-    for (int start = 0; start < 9; start++) {
-        const int by[NUMBERS] = {start % 3 - 1, start / 3 - 1};
-        double at[NUMBERS];
-        for (int i = 0; i < NUMBERS; i++)
-            at[i] = work->fit->doubt[i] > 0 ? from[i] * exp(LEAP * by[i]) : from[i];
-        for (int step = 0; step < STEPS; step++) {
-            take_step(work, at);
+    double best = badness(work, factor), last[NUMBERS] = {0, 0};
+    for (double step = farthest / 2; step > finest;) {
+        const double from[NUMBERS] = {factor[LATENCY], factor[BANDWIDTH]}, before = best;
+        for (int way = 0; way < 9; way++) {
+            const double by[NUMBERS] = {step * (way % 3 - 1), step * (way / 3 - 1)};
+            double at[NUMBERS];
+            for (int i = 0; i < NUMBERS; i++) {
+                const double to = log(from[i]) + (way == 4 ? last[i] : by[i]);
+                at[i] =
+                    work->fit->doubt[i] > 0 ? exp(fmax(-farthest, fmin(farthest, to))) : from[i];
+            }
             const double sum = badness(work, at);
             if (sum < best) {
                 best = sum;
                 memcpy(factor, at, sizeof at);
             }
         }
+        for (int i = 0; i < NUMBERS; i++)
+            last[i] = log(factor[i] / from[i]);
+        if (!(before - best > finest))
+            step /= 2;
     }
 }
 
 /* By how much a kind's modelled time differs at most, as a logarithm. */
 static double change(const struct work *work, const double *from, const double *to)
 {
-    double most = 0, share[NUMBERS];
+    double most = 0;
     for (int k = 0; k < work->fit->nkinds; k++) {
-        const double by = fabs(deviation(work, k, from, share) - deviation(work, k, to, share));
+        const double by = fabs(deviation(work, k, from) - deviation(work, k, to));
         most = work->weight[k] > 0 ? fmax(most, by) : most;
     }
     return most;
@@ -352,30 +313,31 @@ static double change(const struct work *work, const double *from, const double *
 /* Of the kinds' |modelled / measured - 1|, the median. */
 static double error_of(const struct work *work, const double *factor)
 {
-    double errors[KINDS] = {0}, share[NUMBERS];
+    double errors[KINDS] = {0};
     int count = 0;
     for (int k = 0; k < work->fit->nkinds; k++) {
         if (work->weight[k] > 0)
-            errors[count++] = fabs(expm1(-deviation(work, k, factor, share)));
+            errors[count++] = fabs(expm1(-deviation(work, k, factor)));
     }
     qsort(errors, (size_t)count, sizeof *errors, strag_compare_double);
     return count > 0 ? (errors[(count - 1) / 2] + errors[count / 2]) / 2 : -1;
 }
 
-/* A number is measured if it is a fifth of what some kind takes, and so known to a quarter, or was
- * before: that it is small is known, too. */
+/* Would a kind's time show that a number is wrong by a sixth? */
+static bool shows(const struct work *work, const double *factor, int number)
+{
+    double other[NUMBERS] = {factor[LATENCY], factor[BANDWIDTH]};
+    other[number] *= 7.0 / 6;
+    return change(work, factor, other) > STRAG_WORTH;
+}
+
+/* A number is measured if it shows, or did before: that it is small is known, too. */
 static void adopt(struct strag_fit *fit, const struct work *work, const double *began,
                   const double *factor)
 {
     struct strag_sourced_model model = model_with(fit, factor);
     for (int i = 0; i < NUMBERS; i++) {
-        double before[NUMBERS] = {0}, now[NUMBERS] = {0}, most = 0;
-        for (int k = 0; k < fit->nkinds; k++) {
-            (void)deviation(work, k, began, before);
-            (void)deviation(work, k, factor, now);
-            most = work->weight[k] > 0 ? fmax(most, fmax(before[i], now[i])) : most;
-        }
-        if (most < 0.2)
+        if (!shows(work, began, i) && !shows(work, factor, i))
             model.origin[fit->id[i]] = fit->now.origin[fit->id[i]];
     }
     model.measured_error = error_of(work, factor);

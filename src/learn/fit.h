@@ -26,22 +26,22 @@ struct strag_fit *strag_fit_create(const struct strag_problem *problem,
 void strag_fit_free(struct strag_fit *fit);
 
 /**
- * A call that nobody was late for, beyond what the plan is for.
+ * A call that nobody was late for, with a plan that is not made for that.
  *
  * @param bytes    of the vector
  * @param seconds  from the last arrival on; others than above 0 and finite are not counted
- * @param delay    seconds that one rank was later than all others
  */
 void strag_fit_note(struct strag_fit *fit, size_t bytes, const struct strag_algorithm *algorithm,
-                    int blocks, double seconds, double delay);
+                    int blocks, double seconds);
 
 /**
  * Fit the numbers if calls take other times than modelled. It is done after 2, 4, 8 ... calls,
- * until it changes no such time by more than 5 %, and again once there are calls of another size.
+ * until it changes no such time by more than STRAG_WORTH, and again once there are calls of another
+ * size.
  *
  * @param state      with which the calls ran
  * @param selection  with the times that were expected; NULL: unknown
- * @return whether one has changed by more than 5 %: another table is wanted
+ * @return whether one has changed by more: another table is wanted
  */
 bool strag_fit_update(struct strag_fit *fit, const struct strag_state_record *state,
                       const struct strag_selection *selection);

@@ -3,30 +3,19 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "detect/thresholds.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LONG = 4 << 20,        /* bytes that no latency matters for */
-    SOON = 4,              /* windows without a pause: the first ones, and after each change */
-    FIRST_EXPERIMENT = 20, /* calls before it */
-};
-
-struct call {
-    struct strag_watched_call what;
-    bool ahead; /* it did not wait for all ranks */
-};
-
 struct strag_judge {
     struct strag_judge_options options;
     struct strag_observer *observer;
-    struct call calls[STRAG_WINDOW_CALLS]; /* of the window; of these, */
-    int filled;                            /* ... as many */
-    double own;                            /* seconds that this rank was in them */
-    struct strag_window_order order;       /* of the window */
+    struct strag_watched_call calls[STRAG_WINDOW_CALLS]; /* of the window; of these, */
+    int filled;                                          /* ... as many */
+    double own;                                          /* seconds that this rank was in them */
 
     struct strag_state_record state;
     struct strag_judge_table usual, ahead; /* without and with a straggler */
@@ -41,7 +30,7 @@ struct strag_judge {
     double scale; /* measured seconds for a modelled one; 0: unknown */
     bool stale;   /* the usual table is of numbers that have changed */
     double busy;  /* seconds in calls since links were examined */
-    int soon;     /* windows that follow without a pause */
+    int soon;     /* windows that follow without a pause: the first ones, and after each change */
     struct strag_budget budget;
     struct strag_watch_summary summary;
     char log[768];
@@ -61,11 +50,8 @@ static double modelled(const struct strag_selection *selection,
 static struct strag_watched_call usual_call(const struct strag_judge *judge, size_t bytes)
 {
     const struct strag_entry *entry = strag_table_entry(&judge->usual.table, bytes);
-    return (struct strag_watched_call){.bytes = bytes,
-                                       .algorithm = entry->algorithm,
-                                       .blocks = entry->blocks,
-                                       .turn = STRAG_DYNAMIC_OUTSIDE,
-                                       .without = -1};
+    return (struct strag_watched_call){
+        .bytes = bytes, .algorithm = entry->algorithm, .blocks = entry->blocks};
 }
 
 /* ---- Making one ---- */
@@ -76,19 +62,16 @@ static void note_slowest(struct strag_judge *judge)
     struct strag_slowest *note = &judge->summary.slowest;
     const struct strag_state_record *state = &judge->state;
     const struct strag_slow *slowest = NULL;
-    const bool before = note->hosts > 0;
     for (int s = 0; s < state->nslow; s++) {
         if (!slowest || state->slow[s].factor > slowest->factor)
             slowest = &state->slow[s];
     }
-    note->hosts = state->nslow;
     note->to = slowest ? 0 : judge->summary.calls;
-    if (!slowest)
-        return;
-    if (note->rank != slowest->rank || !before)
+    if (slowest && (note->hosts == 0 || note->rank != slowest->rank))
         note->from = judge->summary.calls + 1;
-    note->rank = slowest->rank;
-    note->factor = slowest->factor;
+    note->rank = slowest ? slowest->rank : note->rank;
+    note->factor = slowest ? slowest->factor : note->factor;
+    note->hosts = state->nslow;
 }
 
 void strag_judge_free(struct strag_judge *judge)
@@ -103,12 +86,6 @@ void strag_judge_free(struct strag_judge *judge)
     free(judge);
 }
 
-/* @return NULL: as it was */
-static const struct strag_sourced_model *model_of(const struct strag_judge *judge)
-{
-    return judge->options.fit ? strag_fit_model(judge->options.fit) : NULL;
-}
-
 /* What runs without the last rank: without the last rank, as without any other. */
 static void make_any(struct strag_judge *judge)
 {
@@ -117,9 +94,11 @@ static void make_any(struct strag_judge *judge)
     struct strag_selection *made = NULL;
     state.nstragglers = 1;
     state.straggler[0] = (struct strag_straggler){judge->options.n - 1, a_little};
-    judge->options.make_any(judge->options.context, &state, model_of(judge), &made, &judge->price);
+    judge->options.make_any(judge->options.context, &state, strag_judge_model(judge), &made,
+                            &judge->price);
     strag_selection_free(judge->any);
     judge->any = made;
+    strag_dynamic_table(judge->dynamic, made);
 }
 
 struct strag_judge *strag_judge_create(const struct strag_judge_options *options,
@@ -131,7 +110,7 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
         return NULL;
     judge->options = *options;
     judge->observer = strag_observer_create(options->n);
-    judge->dynamic = strag_dynamic_create(options->n, options->dynamic);
+    judge->dynamic = strag_dynamic_create(options->n, options->dynamic, options->dynamic_from);
     if (!judge->observer || !judge->dynamic) {
         strag_judge_free(judge);
         return NULL;
@@ -141,15 +120,9 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
     judge->usual = *usual;
     judge->stale = options->fit && usual->selection &&
                    !strag_table_is_same(&usual->table, &usual->selection->table);
-    judge->soon = SOON;
+    judge->soon = STRAG_RECENT;
     judge->summary = strag_watch_summary_none();
     note_slowest(judge);
-    if (options->dynamic == STRAG_DYNAMIC_ALWAYS)
-        make_any(judge);
-    const struct strag_watched_call long_call = usual_call(judge, LONG);
-    strag_dynamic_begin(judge->dynamic, judge->any, LONG,
-                        modelled(judge->usual.selection, &long_call, 0), options->dynamic_from);
-    judge->order = strag_judge_first(options->calls, options->same_window);
     return judge;
 }
 
@@ -181,31 +154,23 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
         summary->ahead_from = summary->calls;
     if (seconds < 0 || judge->filled == STRAG_WINDOW_CALLS)
         return;
-    judge->calls[judge->filled++] = (struct call){*call, ahead};
+    judge->calls[judge->filled] = *call;
+    judge->calls[judge->filled++].ahead = ahead;
     judge->own += seconds;
 }
 
 /* ---- Measured and modelled ---- */
 
-/* Most calls are like the one before. */
-static bool has_same_model(const struct strag_watched_call *a, const struct strag_watched_call *b)
-{
-    return a->bytes == b->bytes && a->algorithm == b->algorithm && a->blocks == b->blocks;
-}
-
 /* Of a window's calls that waited for all ranks: how long they take, and how far that is from what
  * is modelled; in the median, of two the less: the first call may have made connections. */
 static void find_scale(struct strag_judge *judge)
 {
-    const struct call *before = NULL;
-    double expected = INFINITY, ratios[STRAG_WINDOW_CALLS];
+    double ratios[STRAG_WINDOW_CALLS];
     int count = 0;
     for (int c = 0; c < judge->filled; c++) {
-        const struct call *call = &judge->calls[c];
+        const struct strag_watched_call *call = &judge->calls[c];
         const double seconds = (double)strag_observer_call(judge->observer, c)->seconds;
-        if (!before || !has_same_model(&call->what, &before->what))
-            expected = modelled(judge->usual.selection, &call->what, 0);
-        before = call;
+        const double expected = modelled(judge->usual.selection, call, 0);
         if (!call->ahead && seconds > 0 && expected > 0 && expected < INFINITY)
             ratios[count++] = seconds / expected;
     }
@@ -213,24 +178,21 @@ static void find_scale(struct strag_judge *judge)
         return;
     qsort(ratios, (size_t)count, sizeof *ratios, strag_compare_double);
     judge->scale = ratios[(count - 1) / 2];
-    for (int c = 0; c < count; c++)
-        ratios[c] = fabs(1 / ratios[c] - 1);
-    qsort(ratios, (size_t)count, sizeof *ratios, strag_compare_double);
-    judge->summary.model_error = ratios[(count - 1) / 2];
+    judge->summary.model_error = fabs(1 / judge->scale - 1);
 }
 
 /* How much longer the calls that went ahead would have taken with the usual table. */
 static void find_saved(struct strag_judge *judge)
 {
     for (int c = 0; c < judge->filled; c++) {
-        const struct call *call = &judge->calls[c];
-        if (!call->ahead || call->what.turn != STRAG_DYNAMIC_OUTSIDE)
+        const struct strag_watched_call *call = &judge->calls[c];
+        if (!call->ahead || call->turn != STRAG_DYNAMIC_OUTSIDE)
             continue;
-        const struct strag_watched_call usual = usual_call(judge, call->what.bytes);
+        const struct strag_watched_call usual = usual_call(judge, call->bytes);
         const struct strag_last *last = strag_observer_call(judge->observer, c);
         const double delay = strag_last_delay(last, &judge->acted) / judge->scale;
         const double saved = modelled(judge->usual.selection, &usual, 0) + delay -
-                             modelled(judge->ahead.selection, &call->what, delay);
+                             modelled(judge->ahead.selection, call, delay);
         if (isfinite(saved))
             judge->summary.saved += judge->scale * saved;
     }
@@ -252,7 +214,7 @@ static bool helps(const struct strag_table *table)
 static bool helps_now(const struct strag_judge *judge)
 {
     for (int c = 0; judge->is_ahead && c < judge->filled; c++) {
-        if (goes_ahead(strag_table_find(&judge->ahead.table, judge->calls[c].what.bytes)))
+        if (goes_ahead(strag_table_find(&judge->ahead.table, judge->calls[c].bytes)))
             return true;
     }
     return false;
@@ -262,7 +224,7 @@ static bool helps_now(const struct strag_judge *judge)
 static bool make_ahead(struct strag_judge *judge, const struct strag_state_record *state)
 {
     struct strag_judge_table made = {.selection = NULL};
-    judge->options.make(judge->options.context, state, model_of(judge), &made);
+    judge->options.make(judge->options.context, state, strag_judge_model(judge), &made);
     const bool good = helps(&made.table);
     strag_selection_free(good ? judge->ahead.selection : made.selection);
     if (good)
@@ -321,19 +283,17 @@ static void act(struct strag_judge *judge, const struct strag_late *late,
 static void fill_dynamic_calls(const struct strag_judge *judge, struct strag_dynamic_call *calls)
 {
     for (int c = 0; c < judge->filled; c++) {
-        const struct call *call = &judge->calls[c];
+        const struct strag_watched_call *call = &judge->calls[c];
         const struct strag_last *last = strag_observer_call(judge->observer, c);
-        const struct strag_watched_call usual = usual_call(judge, call->what.bytes);
+        const struct strag_watched_call usual = usual_call(judge, call->bytes);
         calls[c] = (struct strag_dynamic_call){
-            .bytes = call->what.bytes,
-            .last = strag_last_rank(last),
+            .bytes = call->bytes,
             .gap = (double)last->order[1].seconds,
             .seconds = (double)last->seconds,
             .close = last->close,
-            .turn = call->what.turn,
-            .went_ahead = call->what.without >= 0,
+            .turn = call->turn,
+            .went_ahead = call->without >= 0,
             .together = modelled(judge->usual.selection, &usual, 0),
-            .ahead = strag_dynamic_ahead(judge->dynamic, call->what.bytes),
         };
     }
 }
@@ -360,20 +320,17 @@ static bool look_for_the_last(struct strag_judge *judge)
     if (judge->options.dynamic == STRAG_DYNAMIC_NEVER || !(judge->scale > 0))
         return false;
     fill_dynamic_calls(judge, calls);
-    bool look = strag_dynamic_suspects(judge->dynamic, calls, count);
-    if (judge->is_ahead) {
+    bool look = !judge->is_ahead && strag_dynamic_suspects(judge->dynamic, calls, count);
+    if (judge->is_ahead)
         strag_dynamic_leave(judge->dynamic);
-    } else if (judge->any) {
+    else if (!judge->any && (look || judge->options.dynamic == STRAG_DYNAMIC_ALWAYS) &&
+             strag_budget_left(&judge->budget) >= 0)
+        make_any(judge);
+    if (judge->any && !judge->is_ahead)
         look = strag_dynamic_window(judge->dynamic, calls, count, judge->scale,
                                     judge->scale * judge->price);
-    } else if ((look || judge->options.dynamic == STRAG_DYNAMIC_ALWAYS) &&
-               strag_budget_left(&judge->budget) >= 0) {
-        make_any(judge);
-        strag_dynamic_table(judge->dynamic, judge->any);
-    }
     log_dynamic(judge, before);
     judge->summary.dynamic = strag_dynamic_report(judge->dynamic);
-    look = look && !judge->is_ahead;
     judge->arrivals = look || strag_dynamic_policy(judge->dynamic)->on;
     return look;
 }
@@ -393,7 +350,7 @@ static void make_usual(struct strag_judge *judge)
 {
     const struct strag_state_record state = usual_state(judge);
     struct strag_judge_table made = {.selection = NULL};
-    judge->options.make(judge->options.context, &state, model_of(judge), &made);
+    judge->options.make(judge->options.context, &state, strag_judge_model(judge), &made);
     strag_selection_free(judge->usual.selection);
     judge->usual = made;
     judge->stale = false;
@@ -411,12 +368,8 @@ static void examine_links(struct strag_judge *judge, const struct strag_link_sam
     struct strag_slowdown *slowdown = judge->options.slowdown;
     if (!slowdown)
         return;
-    judgement->probe = strag_slowdown_window(slowdown, judge->arrivals ? NULL : links, judge->busy);
-    if (judgement->probe > 0 &&
-        strag_budget_left(&judge->budget) < strag_slowdown_price(slowdown)) {
-        strag_slowdown_skip(slowdown);
-        judgement->probe = 0;
-    }
+    judgement->probe = strag_slowdown_window(slowdown, judge->arrivals ? NULL : links, judge->busy,
+                                             strag_budget_left(&judge->budget));
     judgement->probe_bytes = strag_slowdown_bytes(slowdown);
     judge->busy = 0;
 }
@@ -441,7 +394,7 @@ enum strag_change strag_judge_probed(struct strag_judge *judge,
     const bool changed = strag_slowdown_probed(options->slowdown, links, seconds);
     judge->log[0] = '\0';
     judge->summary.slowest.probes++;
-    judge->soon = SOON;
+    judge->soon = STRAG_RECENT;
     if (!changed)
         return STRAG_CHANGE_NOTHING;
     strag_slowdown_state(options->slowdown, &judge->state);
@@ -470,11 +423,10 @@ static void fit_model(struct strag_judge *judge, const struct strag_call_sample 
     struct strag_fit *fit = judge->options.fit;
     const struct strag_state_record state = usual_state(judge);
     for (int c = 0; fit && c < judge->filled; c++) {
-        const struct strag_watched_call *call = &judge->calls[c].what;
-        if (!judge->calls[c].ahead && call->algorithm)
+        const struct strag_watched_call *call = &judge->calls[c];
+        if (!judge->calls[c].ahead && call->algorithm && !call->algorithm->needs_straggler)
             strag_fit_note(fit, call->bytes, call->algorithm, call->blocks,
-                           strag_call_sample_seconds(&samples[c], judge->options.n),
-                           strag_call_sample_delay(&samples[c]));
+                           strag_call_sample_seconds(&samples[c], judge->options.n));
     }
     if (fit && strag_fit_update(fit, &state, judge->usual.selection)) {
         judge->stale = true;
@@ -488,10 +440,8 @@ static bool renew_usual(struct strag_judge *judge)
     const struct strag_table before = judge->usual.table;
     if (judge->stale && strag_budget_left(&judge->budget) >= 0) {
         make_usual(judge);
-        if (judge->any) {
+        if (judge->any)
             make_any(judge);
-            strag_dynamic_table(judge->dynamic, judge->any);
-        }
     }
     if (judge->options.experiments)
         strag_experiments_apply(judge->options.experiments, &judge->usual.table);
@@ -500,76 +450,53 @@ static bool renew_usual(struct strag_judge *judge)
 
 /* ---- Experiments ---- */
 
-/* Did a call of the window run what it was ordered to? Not if it was none for a table to choose:
- * with an operator that does not commute, which counts as the same operation as others of the
- * user's. */
-static bool ran_as_ordered(const struct strag_judge *judge, int call)
-{
-    const struct strag_window_order *order = &judge->order;
-    const struct strag_watched_call *what = &judge->calls[call].what;
-    const struct strag_watched_call usual = usual_call(judge, what->bytes);
-    const bool rival = order->rival_runs >> call & 1;
-    return what->algorithm == (rival ? order->rival : usual.algorithm) &&
-           what->blocks == (rival ? order->blocks : usual.blocks);
-}
-
-/* A window that had a rival. @return whether that was the experiment's last */
+/* If the window had a rival. @return whether that was the experiment's last */
 static bool end_experiment(struct strag_judge *judge, const struct strag_call_sample *samples)
 {
-    double seconds[STRAG_WINDOW_CALLS];
-    if (judge->order.bytes == 0)
+    struct strag_experiment_call calls[STRAG_WINDOW_CALLS];
+    if (!judge->options.experiments)
         return false;
     for (int c = 0; c < judge->filled; c++) {
-        seconds[c] = strag_call_sample_seconds(&samples[c], judge->options.n);
-        if (!ran_as_ordered(judge, c))
-            strag_experiments_stop(judge->options.experiments);
+        calls[c].ran = (struct strag_variant){judge->calls[c].algorithm, judge->calls[c].blocks};
+        calls[c].seconds = strag_call_sample_seconds(&samples[c], judge->options.n);
     }
-    strag_budget_add_loss(
-        &judge->budget, strag_experiments_add(judge->options.experiments, seconds, judge->filled));
+    judge->budget.spent += strag_experiments_add(judge->options.experiments, calls, judge->filled);
     const char *log = strag_experiments_log(judge->options.experiments);
     if (log[0])
         snprintf(judge->log, sizeof judge->log, "%s", log);
     return log[0];
 }
 
-/* Of the window's calls that waited for all, the size and operation that most had.
- * @return how many */
-static int most_frequent(const struct strag_judge *judge, struct strag_watched_call *most)
+/* Had several of the window's calls the size and operation of the last one? */
+static bool comes_often(const struct strag_judge *judge)
 {
-    int best = 0;
-    for (int c = 0; c < judge->filled; c++) {
-        const struct strag_watched_call *what = &judge->calls[c].what;
-        int count = 0;
-        for (int d = 0; d < judge->filled; d++)
-            count += !judge->calls[d].ahead && judge->calls[d].what.bytes == what->bytes &&
-                     judge->calls[d].what.operation == what->operation;
-        if (count > best) {
-            best = count;
-            *most = *what;
-        }
-    }
-    return best;
+    const struct strag_watched_call *calls = judge->calls;
+    const int last = judge->filled - 1;
+    int count = 0;
+    for (int c = 0; c <= last; c++)
+        count += calls[c].bytes == calls[last].bytes && calls[c].operation == calls[last].operation;
+    return count >= STRAG_FIRST_WINDOW;
 }
 
-/* Not where arrivals decide what a call takes, nor while links are in doubt.
+/* Not where arrivals decide what a call takes, nor while links are in doubt, nor at first.
  * @return whether the next window is an experiment's */
 static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgement)
 {
     struct strag_experiments *experiments = judge->options.experiments;
-    struct strag_watched_call call;
     if (!experiments || !judge->usual.selection)
         return false;
     if (judge->is_ahead || judge->arrivals || judgement->look || judgement->probe) {
         strag_experiments_stop(experiments);
         return false;
     }
-    if (judge->summary.calls < FIRST_EXPERIMENT || most_frequent(judge, &call) < STRAG_FIRST_WINDOW)
+    if (judge->summary.calls < (STRAG_RECENT - 1) * STRAG_WINDOW_CALLS || !comes_often(judge))
         return false;
+    const struct strag_watched_call *last = &judge->calls[judge->filled - 1];
     const struct strag_experiment_inputs inputs = {
         .selection = judge->usual.selection,
         .table = &judge->usual.table,
-        .bytes = call.bytes,
-        .operation = call.operation,
+        .bytes = last->bytes,
+        .operation = last->operation,
         .call = judge->budget.call,
         .left = strag_budget_left(&judge->budget),
     };
@@ -583,15 +510,14 @@ static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgeme
  * in any case. */
 static void order_next(struct strag_judge *judge, struct strag_judgement *judgement)
 {
-    const int calls = judgement->look     ? judgement->look
-                      : judge->filled > 0 ? 2 * judge->filled
-                                          : STRAG_FIRST_WINDOW;
+    const int more = judge->filled > 0 ? 2 * judge->filled : STRAG_FIRST_WINDOW;
+    const int calls = judgement->look ? judgement->look : more;
     struct strag_window_order *next = &judgement->next;
     *next = (struct strag_window_order){.calls = judge->options.calls};
     if (judge->options.same_window || try_rival(judge, judgement))
         return;
     if (judgement->look || judgement->probe || judgement->change != STRAG_CHANGE_NOTHING)
-        judge->soon = SOON;
+        judge->soon = STRAG_RECENT;
     next->calls = calls < next->calls ? calls : next->calls;
     next->pause = strag_budget_pause(&judge->budget, judge->soon > 0);
     judge->soon -= judge->soon > 0;
@@ -623,14 +549,13 @@ struct strag_judgement strag_judge_window(struct strag_judge *judge,
     find_scale(judge);
     stragglers(judge, &verdict.late, &judgement);
     if (look_for_the_last(judge) && judgement.look == 0)
-        judgement.look = strag_observer_needed(judge->observer);
+        judgement.look = STRAG_WINDOW_CALLS;
     judgement.found = end_experiment(judge, calls);
     fit_model(judge, calls);
     if (renew_usual(judge) && !judge->is_ahead && judgement.change < STRAG_CHANGE_TABLE)
         judgement.change = STRAG_CHANGE_TABLE;
     examine_links(judge, links, &judgement);
     order_next(judge, &judgement);
-    judge->order = judgement.next;
     judge->filled = 0;
     judge->own = 0;
     return judgement;
@@ -663,7 +588,7 @@ const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *
 
 const struct strag_sourced_model *strag_judge_model(const struct strag_judge *judge)
 {
-    return model_of(judge);
+    return judge->options.fit ? strag_fit_model(judge->options.fit) : NULL;
 }
 
 const char *strag_judge_log(const struct strag_judge *judge)

@@ -70,6 +70,7 @@ struct strag_watched_call {
     int blocks;
     enum strag_dynamic_turn turn; /* in the dynamic mode: */
     int without;                  /* the rank that was not waited for; -1: all were */
+    bool ahead;                   /* the judge's: it did not wait for all ranks */
 };
 
 enum strag_change {

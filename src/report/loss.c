@@ -65,7 +65,7 @@ static double look_at(struct search *search, int call, struct strag_loss *loss)
     const double latest = sorted[ranks - 1];
     const double wait = latest - sorted[(ranks - 1) / 2], alone = latest - sorted[ranks - 2];
     find_durations(search, call);
-    const bool counts = wait > STRAG_LATE * sorted[0];
+    const bool counts = wait > STRAG_BEHIND * sorted[0];
     loss->own += sorted[0];
     loss->seconds += sorted[ranks / 2];
     search->last[call] = last;

@@ -257,6 +257,26 @@ void strag_exchange_allgather(struct strag_exchange *x, void *all, size_t bytes)
     x->step = double_entries;
 }
 
+/* ---- Barrier ---- */
+
+/* The ranks from `bit` behind this one on to this one have begun. */
+static void hear_further(struct strag_exchange *x)
+{
+    if (x->bit >= x->n) {
+        x->step = NULL;
+        return;
+    }
+    post(x, false, (x->me + x->n - x->bit) % x->n, x->incoming, 0);
+    post(x, true, (x->me + x->bit) % x->n, x->outgoing, 0);
+    x->bit <<= 1;
+}
+
+void strag_exchange_barrier(struct strag_exchange *x)
+{
+    x->bit = 1;
+    x->step = hear_further;
+}
+
 /* ---- Agreement ---- */
 
 /* The children's values arrive here; there is room for all that may be in flight. */
@@ -264,9 +284,15 @@ _Static_assert(STRAG_EXCHANGE_VALUE *STRAG_EXCHANGE_UNDER_WAY <= STRAG_EXCHANGE_
                    STRAG_EXCHANGE_VALUE % _Alignof(max_align_t) == 0,
                "values from below do not fit into a piece");
 
+static size_t slot_size(const struct strag_exchange *x)
+{
+    const size_t unit = _Alignof(max_align_t);
+    return (x->bytes + unit - 1) / unit * unit;
+}
+
 static char *slot(struct strag_exchange *x, int i)
 {
-    return x->incoming + i * STRAG_EXCHANGE_VALUE;
+    return x->incoming + (size_t)i * slot_size(x);
 }
 
 static bool takes_part(struct strag_exchange *x, int neighbour)
@@ -296,7 +322,7 @@ static void hear_parent(struct strag_exchange *x)
 static void tell_parent(struct strag_exchange *x)
 {
     x->has_parent = x->me != 0 && takes_part(x, parent_of(x));
-    x->step = hear_parent;
+    x->step = x->merges ? NULL : hear_parent;
     if (x->has_parent)
         post(x, true, parent_of(x), x->value, x->bytes);
 }
@@ -307,8 +333,8 @@ static void hear_children(struct strag_exchange *x)
     for (int i = 0; i < x->values; i++)
         x->agreement.add(x->agreement.context, x->data, slot(x, i));
     x->values = 0;
-    for (; x->bit <= last_child_bit(x) && !is_full(x) && x->values < STRAG_EXCHANGE_UNDER_WAY;
-         x->bit <<= 1) {
+    const int room = (int)(STRAG_EXCHANGE_PIECE / slot_size(x));
+    for (; x->bit <= last_child_bit(x) && !is_full(x) && x->values < room; x->bit <<= 1) {
         const int child = x->me | x->bit;
         if (child >= x->n || !takes_part(x, child))
             continue;
@@ -325,10 +351,18 @@ void strag_exchange_agree(struct strag_exchange *x, void *value, size_t bytes,
     x->data = x->value = value;
     x->bytes = bytes;
     x->agreement = *agreement;
+    x->merges = false;
     x->children = 0;
     x->values = 0;
     x->bit = 1;
     x->step = hear_children;
+}
+
+void strag_exchange_merge(struct strag_exchange *x, void *value, size_t bytes,
+                          const struct strag_agreement *agreement)
+{
+    strag_exchange_agree(x, value, bytes, agreement);
+    x->merges = true;
 }
 
 static void keep_least(void *context, void *value, const void *other)

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A few small things that all ranks tell each other, one after another, without ever waiting:
- * gather to rank 0, broadcast from rank 0, allgather, and agreements. Each is begun, and then goes
- * on whenever its owner calls strag_exchange_progress, which looks and returns. So a rank may be in
- * the midst of an exchange while its program does something else.
+ * gather to rank 0, broadcast from rank 0, allgather, agreements, and a barrier. Each is begun, and
+ * then goes on whenever its owner calls strag_exchange_progress, which looks and returns. So a rank
+ * may be in the midst of an exchange while its program does something else.
  *
- * All but the allgather go over a binomial tree: a rank's parent is its number without the lowest
- * bit that is set, and the ranks below it are those from its own number up to the next one that has
- * as many zeros at its end. Seven ranks:
+ * All but the allgather and the barrier go over a binomial tree: a rank's parent is its number
+ * without the lowest bit that is set, and the ranks below it are those from its own number up to
+ * the next one that has as many zeros at its end. Seven ranks:
  *
  *            0            gather:     6 -> 4, 5 -> 4;  3 -> 2;  4 -> 0 (what 5 and 6 have, too),
  *         /  |  \                     2 -> 0, 1 -> 0
  *        1   2   4        broadcast:  0 -> 4, 2, 1;  4 -> 6, 5;  2 -> 3
  *            |   | \      agreement:  values are added up on the way to rank 0; the sum comes back
- *            3   5  6     collection: as a gather, but ranks have what those below them have, too,
+ *            3   5  6     merge:      the same, but only rank 0 gets the sum
+ *                         collection: as a gather, but ranks have what those below them have, too,
  *                                     and some ranks may not take part; then it is spread: what
  *                                     rank 0 makes of it comes back, as the sum of an agreement
  *
  * In an allgather what each rank has doubles: from the one 1, 2, 4 and so on behind it a rank gets
- * what that has, cyclically. So a gather or broadcast takes log2(n) messages one behind the other,
- * as an allgather does, and an agreement twice as many; and no rank has more than 3 log2(n)
- * neighbours, so that few connections are needed.
+ * what that has, cyclically; a barrier is an allgather of nothing. So a gather or broadcast takes
+ * log2(n) messages one behind the other, as an allgather does, and an agreement twice as many; and
+ * no rank has more than 3 log2(n) neighbours, so that few connections are needed.
  *
  * In addition to what the caller gives, a rank takes no memory, and allocates none: what passes
  * through it on the tree goes in pieces of 4 KB. With 4,096 ranks, rank 0 alone has what is
@@ -92,6 +93,7 @@ struct strag_exchange {
     struct strag_agreement agreement;
     uint32_t children; /* bits of those that take part */
     bool has_parent;   /* it takes part */
+    bool merges;       /* the sum stays on rank 0 */
     int values;        /* that are in `incoming` */
 
     _Alignas(max_align_t) char outgoing[STRAG_EXCHANGE_PIECE], incoming[STRAG_EXCHANGE_PIECE];
@@ -119,6 +121,14 @@ void strag_exchange_allgather(struct strag_exchange *exchange, void *all, size_t
  * @param bytes  at most STRAG_EXCHANGE_VALUE */
 void strag_exchange_agree(struct strag_exchange *exchange, void *value, size_t bytes,
                           const struct strag_agreement *agreement);
+
+/** @param value  this rank's; then of this rank and those below it, for rank 0 all
+ * @param bytes  at most STRAG_EXCHANGE_PIECE */
+void strag_exchange_merge(struct strag_exchange *exchange, void *value, size_t bytes,
+                          const struct strag_agreement *agreement);
+
+/** It ends once all ranks have begun it. */
+void strag_exchange_barrier(struct strag_exchange *exchange);
 
 /**
  * @param entries     [rank]: this rank's own in its place; in the end, on each rank, also those of

@@ -204,6 +204,7 @@ static struct strag_watched_call next_call(struct cluster *cluster)
         rival ? cluster->window.order.blocks : entry->blocks,
         strag_dynamic_turn_of(policy, cluster->bytes, cluster->in_mode),
         CLUSTER_NOBODY,
+        false,
     };
     cluster->in_mode += call.turn != STRAG_DYNAMIC_OUTSIDE;
     if (call.turn != STRAG_DYNAMIC_OPEN || cluster->straggler < 0 || cluster->delay <= wait_limit)

@@ -93,7 +93,7 @@ bool probing_probe(struct probing *probing, double took)
 bool probing_window(struct probing *probing, double elapsed, double took)
 {
     bool changed = false;
-    (void)strag_slowdown_window(&probing->slowdown, NULL, elapsed);
+    (void)strag_slowdown_window(&probing->slowdown, NULL, elapsed, INFINITY);
     while (strag_slowdown_rounds(&probing->slowdown) > 0)
         changed = probing_probe(probing, took) || changed;
     return changed;

@@ -13,12 +13,12 @@
 
 enum { RANKS_MAX = 80, STEPS_MAX = 6, BYTES_MAX = 30000, ABSENT = 1 << 20 };
 
-enum kind { GATHER, BROADCAST, ALLGATHER, MINIMUM, COLLECT, KINDS };
+enum kind { GATHER, BROADCAST, ALLGATHER, MINIMUM, COLLECT, MERGE, BARRIER, KINDS };
 
 /* What all ranks do. */
 struct step {
     enum kind kind;
-    size_t bytes; /* of an entry, or of all; or numbers */
+    size_t bytes; /* of an entry, or of all; or numbers; of a barrier none count */
     int deaf;     /* lets a broadcast pass; -1: nobody */
 };
 
@@ -32,7 +32,7 @@ struct job {
         int at, status; /* at: the step that it is in */
         bool spreads;   /* the second half of a collection */
         unsigned char *data, *own;
-        int32_t numbers[STRAG_EXCHANGE_VALUE / 4];
+        int32_t numbers[STRAG_EXCHANGE_PIECE / 4];
     } member[RANKS_MAX];
 };
 
@@ -46,6 +46,11 @@ static int32_t number_of(const struct job *job, int step, int rank, size_t i)
     return (int32_t)(scramble(job->salt + (uint64_t)step * 131 + (uint64_t)rank * 7919 + i) >> 32);
 }
 
+static bool has_numbers(const struct step *step)
+{
+    return step->kind == MINIMUM || step->kind == MERGE;
+}
+
 static size_t room_of(const struct job *job, const struct step *step)
 {
     return step->kind == BROADCAST ? step->bytes : step->bytes * (size_t)job->n;
@@ -53,20 +58,35 @@ static size_t room_of(const struct job *job, const struct step *step)
 
 /* ---- One rank ---- */
 
+/* As in struct strag_agreement: the least of each number. */
+static void keep_least(void *context, void *value, const void *other)
+{
+    const size_t *count = context;
+    int32_t *own = value;
+    const int32_t *theirs = other;
+    for (size_t i = 0; i < *count; i++)
+        own[i] = theirs[i] < own[i] ? theirs[i] : own[i];
+}
+
 static void begin_step(struct job *job, int rank)
 {
     struct member *member = &job->member[rank];
     const int at = member->at;
-    const struct step *step = &job->step[at];
+    struct step *step = &job->step[at];
+    const struct strag_agreement least = {.add = keep_least, .context = &step->bytes};
     const bool root = rank == 0, all = root || step->kind == ALLGATHER || step->kind == COLLECT;
     const bool deaf = step->kind == BROADCAST && step->deaf == rank;
     const bool whole = step->kind == BROADCAST ? !deaf : all;
-    if (step->kind == MINIMUM) {
-        for (size_t i = 0; i < step->bytes; i++)
-            member->numbers[i] = number_of(job, at, rank, i);
+    for (size_t i = 0; has_numbers(step) && i < step->bytes; i++)
+        member->numbers[i] = number_of(job, at, rank, i);
+    if (step->kind == MINIMUM)
         strag_exchange_minimum(&member->exchange, member->numbers, (int)step->bytes);
+    else if (step->kind == MERGE)
+        strag_exchange_merge(&member->exchange, member->numbers, 4 * step->bytes, &least);
+    else if (step->kind == BARRIER)
+        strag_exchange_barrier(&member->exchange);
+    if (has_numbers(step) || step->kind == BARRIER)
         return;
-    }
     member->data = whole ? malloc(room_of(job, step)) : NULL;
     member->own = malloc(step->bytes);
     for (size_t b = 0; b < step->bytes; b++)
@@ -89,18 +109,21 @@ static void begin_step(struct job *job, int rank)
 static void check_step(struct job *job, int rank)
 {
     const struct member *member = &job->member[rank];
-    const int at = member->at;
+    const int at = member->at, below = rank ? rank & -rank : job->n;
     const struct step *step = &job->step[at];
-    if (step->kind == MINIMUM) {
-        for (size_t i = 0; i < step->bytes; i++) {
-            int32_t least = number_of(job, at, 0, i);
-            for (int r = 1; r < job->n; r++)
-                if (number_of(job, at, r, i) < least)
-                    least = number_of(job, at, r, i);
-            assert_int_equal(member->numbers[i], least);
-        }
-        return;
+    const int first = step->kind == MERGE ? rank : 0; /* those below the rank in the tree */
+    const int last = step->kind == MERGE && rank + below < job->n ? rank + below : job->n;
+    for (int r = 0; step->kind == BARRIER && r < job->n; r++)
+        assert_true(job->member[r].at >= at || job->member[r].status != STRAG_OK);
+    for (size_t i = 0; has_numbers(step) && i < step->bytes; i++) {
+        int32_t least = INT32_MAX;
+        for (int r = first; r < last; r++)
+            if (number_of(job, at, r, i) < least)
+                least = number_of(job, at, r, i);
+        assert_int_equal(member->numbers[i], least);
     }
+    if (has_numbers(step) || step->kind == BARRIER)
+        return;
     const int ranks = step->kind == BROADCAST ? 1 : job->n;
     for (int r = 0; member->data && r < ranks; r++)
         for (size_t b = 0; b < step->bytes; b++)
@@ -167,6 +190,7 @@ static void draw_job(struct job *job, struct rng *rng)
         struct step *step = &job->step[s];
         step->kind = (enum kind)rng_below(rng, KINDS);
         const unsigned most = step->kind == MINIMUM     ? STRAG_EXCHANGE_VALUE / 4
+                              : step->kind == MERGE     ? STRAG_EXCHANGE_PIECE / 4
                               : step->kind == BROADCAST ? BYTES_MAX
                                                         : 2 * STRAG_EXCHANGE_PIECE;
         step->bytes = 1 + rng_below(rng, rng_one_in(rng, 3) ? most : most < 200 ? most : 200);

@@ -72,14 +72,18 @@ static struct result run(const struct job *job, struct rng *rng)
         const double left = 2 * usual_takes + total / 500 - spent;
         const struct strag_experiment_inputs inputs = inputs_of(&table, left);
         if (call >= FIRST_TRY && strag_experiments_next(experiments, &inputs, &order)) {
-            double seconds[STRAG_WINDOW_CALLS];
+            struct strag_experiment_call calls[STRAG_WINDOW_CALLS];
+            const struct strag_entry *entry = strag_table_entry(&table, bytes);
+            const struct strag_variant runs[] = {{entry->algorithm, entry->blocks},
+                                                 {order.rival, order.blocks}};
             for (int c = 0; c < order.calls; c++, call++) {
                 const bool rival = order.rival_runs >> c & 1;
-                seconds[c] = takes(job, rng, call, phase, rival);
-                total += seconds[c];
+                calls[c].ran = runs[rival];
+                calls[c].seconds = takes(job, rng, call, phase, rival);
+                total += calls[c].seconds;
                 result.lost += rival ? job->rival - 1 : 0;
             }
-            spent += strag_experiments_add(experiments, seconds, order.calls);
+            spent += strag_experiments_add(experiments, calls, order.calls);
         }
         total += takes(job, rng, call, phase, false);
         if (call++ < 20)

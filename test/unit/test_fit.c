@@ -66,7 +66,7 @@ static void call(struct machine *machine, const char *name, size_t bytes)
     const struct strag_algorithm *algorithm = support_algorithm(name);
     const double seconds = seconds_of(machine, &machine->truth, algorithm, 0, bytes);
     for (int c = 0; c < 4; c++)
-        strag_fit_note(machine->fit, bytes, algorithm, 0, seconds, 0);
+        strag_fit_note(machine->fit, bytes, algorithm, 0, seconds);
 }
 
 static const struct strag_model *fitted(const struct machine *machine)
@@ -202,7 +202,7 @@ static void nonsense(void **state)
     static const double wrong[] = {0, -1, NAN, INFINITY};
     struct machine machine = machine_make(8, 1, 60e-6, 11.9e6, NULL);
     for (int i = 0; i < 4; i++)
-        strag_fit_note(machine.fit, 1 << 20, support_algorithm("ring"), 0, wrong[i], 0);
+        strag_fit_note(machine.fit, 1 << 20, support_algorithm("ring"), 0, wrong[i]);
     assert_false(update(&machine));
     call(&machine, "ring", 1 << 20);
     call(&machine, "ring", 1 << 10);
@@ -269,7 +269,7 @@ static int run_job(struct machine *machine, double noise, struct rng *rng, doubl
                 seconds_of(machine, &machine->truth, entry->algorithm, entry->blocks, bytes) *
                 exp(noise * sqrt(-2 * log(draw(rng))) * cos(6.2832 * draw(rng)));
             strag_fit_note(machine->fit, bytes, entry->algorithm, entry->blocks,
-                           draw(rng) < 0.1 ? 3 * seconds : seconds, 0);
+                           draw(rng) < 0.1 ? 3 * seconds : seconds);
         }
         if (!strag_fit_update(machine->fit, &quiet, selection))
             continue;

@@ -107,7 +107,7 @@ static struct outcome run_job(struct network *network, int hosts, int windows, d
         if (wanders > 0)
             network->factor =
                 fmin(2, fmax(1.2, network->factor * exp(wanders * normal(&network->rng))));
-        for (int r = strag_slowdown_window(&probing.slowdown, NULL, WINDOW); r > 0;
+        for (int r = strag_slowdown_window(&probing.slowdown, NULL, WINDOW, INFINITY); r > 0;
              r = strag_slowdown_rounds(&probing.slowdown)) {
             outcome.changes += probing_probe(&probing, TOOK);
             count_hosts(&probing, &outcome);
@@ -256,7 +256,7 @@ static void price(void **state)
     struct strag_link_sample sample, all;
     probing_make(&probing, &hosts, NULL, rate, &network);
     for (int twice = 0; twice < 2; twice++) {
-        (void)strag_slowdown_window(&probing.slowdown, NULL, WINDOW);
+        (void)strag_slowdown_window(&probing.slowdown, NULL, WINDOW, INFINITY);
         probing_sample(&probing, strag_slowdown_rounds(&probing.slowdown), &sample);
         (void)strag_slowdown_probed(&probing.slowdown, &sample, TOOK);
     }
@@ -269,7 +269,7 @@ static void price(void **state)
     const double merging = (support_thread_seconds() - start) / TIMES;
     start = support_thread_seconds();
     for (int i = 0; i < TIMES; i++) {
-        (void)strag_slowdown_window(&probing.slowdown, &sample, WINDOW);
+        (void)strag_slowdown_window(&probing.slowdown, &sample, WINDOW, INFINITY);
         (void)strag_slowdown_probed(&probing.slowdown, &all, TOOK);
     }
     const double judging = (support_thread_seconds() - start) / TIMES;

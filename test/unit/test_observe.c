@@ -455,7 +455,7 @@ static void by_hand(void **state)
     assert_true(verdict.late.rank[0].rank == 1 && verdict.late.rank[0].delay == 2);
     assert_int_equal(verdict.look, 8);
     const struct strag_last *last = strag_observer_call(observer, 2);
-    assert_true(strag_last_rank(last) == 1 && last->seconds == 5 && last->close);
+    assert_true(last->order[0].rank == 1 && last->seconds == 5 && last->close);
     assert_true(strag_last_delay(last, &verdict.late) == 3);
     assert_true(strag_last_delay(last, &(struct strag_late){1, {{2, 0}}}) == 0);
     assert_true(strag_last_delay(last, &(struct strag_late){.count = 0}) == 0);

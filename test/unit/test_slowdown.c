@@ -194,7 +194,7 @@ static bool window(struct job *job)
     bool changed = false;
     take_meters(job, seconds, &meters);
     job->windows++;
-    for (int r = strag_slowdown_window(slowdown, &meters, seconds); r > 0;
+    for (int r = strag_slowdown_window(slowdown, &meters, seconds, INFINITY); r > 0;
          r = strag_slowdown_rounds(slowdown)) {
         const double took = r * (double)strag_slowdown_bytes(slowdown) / job->wires.bandwidth;
         changed = probing_probe(&job->probing, took) || changed;
@@ -387,7 +387,7 @@ static bool probed(struct by_hand *by_hand, const double *rate)
 /* @return the rounds that are wanted */
 static int next_window(struct by_hand *by_hand, double elapsed)
 {
-    return strag_slowdown_window(by_hand->slowdown, NULL, elapsed);
+    return strag_slowdown_window(by_hand->slowdown, NULL, elapsed, INFINITY);
 }
 
 /* The same; of one rank the meter says this, of the others 9. */
@@ -398,7 +398,7 @@ static int metered_window(struct by_hand *by_hand, double rate, double elapsed)
     for (int rank = 0; rank < HOSTS; rank++)
         strag_link_sample_add(&sample, rank, strag_link_rate(1e6 * (rank == 3 ? rate : 9)),
                               STRAG_LINK_UNKNOWN, 1);
-    return strag_slowdown_window(by_hand->slowdown, &sample, elapsed);
+    return strag_slowdown_window(by_hand->slowdown, &sample, elapsed, INFINITY);
 }
 
 static void assert_factors(const struct by_hand *by_hand, const double *want)
@@ -517,14 +517,23 @@ static void test_budget(void **state)
     (void)state;
     struct by_hand by_hand;
     by_hand_make(&by_hand, NULL);
-    assert_int_equal(next_window(&by_hand, 0.9), 0); /* 3 ms are expected: 0.003 of the time */
+    assert_int_equal(next_window(&by_hand, 1.4), 0); /* 3 ms are expected: 1/500 of the time */
     assert_int_equal(next_window(&by_hand, 0.2), 3);
     assert_false(probed(&by_hand, equal)); /* it took 1 ms */
-    assert_int_equal(next_window(&by_hand, 0.3), 0);
-    assert_int_equal(next_window(&by_hand, 0.04), 3);
+    assert_int_equal(next_window(&by_hand, 0.45), 0);
+    assert_int_equal(next_window(&by_hand, 0.06), 3);
     assert_false(probed(&by_hand, equal));
-    assert_int_equal(metered_window(&by_hand, 6, 0.012), 0);
-    assert_int_equal(metered_window(&by_hand, 6, 0.001), 3); /* 0.08 of the time, suspicious */
+    assert_int_equal(metered_window(&by_hand, 6, 0.009), 0);
+    assert_int_equal(metered_window(&by_hand, 6, 0.002), 3); /* a tenth of the time, suspicious */
+    by_hand_free(&by_hand);
+
+    /* A quarter of what is left; with a suspicion all of it. */
+    by_hand_make(&by_hand, NULL);
+    assert_int_equal(strag_slowdown_window(by_hand.slowdown, NULL, 10, 11e-3), 0);
+    assert_int_equal(strag_slowdown_window(by_hand.slowdown, NULL, 1e-3, 13e-3), 3);
+    assert_false(probed(&by_hand, (double[HOSTS]){9, 9, 9, 3, 9, 9, 9, 9})); /* it took 1 ms */
+    assert_int_equal(strag_slowdown_window(by_hand.slowdown, NULL, 10, 0.9e-3), 0);
+    assert_int_equal(strag_slowdown_window(by_hand.slowdown, NULL, 1e-3, 2), 4);
     by_hand_free(&by_hand);
 
     by_hand_make(&by_hand, NULL);

@@ -120,9 +120,10 @@ static double run(struct cluster *cluster, enum who who)
     for (cluster->calls = 0; cluster->calls < CALLS; cluster->calls++) {
         const bool sampled = strag_window_has(&cluster->window, cluster->bytes, CLUSTER_OPERATION);
         const struct strag_entry *entry = cluster_runs(cluster);
-        const struct strag_watched_call call = {cluster->bytes,        CLUSTER_OPERATION,
-                                                entry->algorithm,      entry->blocks,
-                                                STRAG_DYNAMIC_OUTSIDE, CLUSTER_NOBODY};
+        const struct strag_watched_call call = {
+            cluster->bytes, CLUSTER_OPERATION,     entry->algorithm,
+            entry->blocks,  STRAG_DYNAMIC_OUTSIDE, CLUSTER_NOBODY,
+            false};
         const double stay = 4e-4;
         strag_judge_add(cluster->judge, &call, sampled ? stay : -1);
         if (strag_window_end(&cluster->window, 0, sampled, stay, judgement.look ? 2e-4 : -1) ==
