@@ -283,7 +283,7 @@ static const struct {
     {OPS("{\"kind\":\"send\",\"count\":3}"), "FILE: ranks[0].ops[0].count: an integer from 1 to 2"},
     {OPS("{\"kind\":\"send\",\"count\":1,\"own_left\":true}"),
      "FILE: ranks[0].ops[0].own_left: only recv_reduce has operands"},
-    {OPS("{\"id\":1,\"kind\":\"send\"}"), "FILE: ranks[0].ops[0].id: an integer from 0 to 0"},
+    {OPS("{\"id\":1,\"kind\":\"send\"}"), "FILE: ranks[0].ops[0].id: 0 is accepted"},
     {OPS("{\"kind\":\"send\",\"peer\":2,\"first\":0,\"count\":1,\"round\":0}"),
      "FILE: ranks[0].ops[0].peer: an integer from 0 to 1 is accepted"},
     {OPS("{\"kind\":\"send\",\"peer\":0,\"first\":0,\"count\":1,\"round\":0}"),
