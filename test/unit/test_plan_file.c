@@ -289,7 +289,7 @@ static const struct {
     {OPS("{\"kind\":\"send\",\"peer\":0,\"first\":0,\"count\":1,\"round\":0}"),
      "FILE: rank 0, operation 0 (send, peer 0, block 0): the peer is the rank itself"},
     {OPS("{\"kind\":\"send\",\"peer\":1,\"first\":1,\"count\":2,\"round\":0}"),
-     "FILE: ranks[0].ops[0].first: an integer from 0 to 0 is accepted"},
+     "FILE: ranks[0].ops[0].first: 0 is accepted"},
     {OPS("{\"kind\":\"send\",\"peer\":1,\"first\":0,\"count\":1,\"round\":-1}"),
      "FILE: ranks[0].ops[0].round: an integer from 0 to 1048575"},
     {OPS("{\"kind\":\"send\",\"peer\":1,\"first\":0,\"count\":1,\"round\":1}," SEND),
