@@ -10,6 +10,9 @@ own_folder errors
 options=(--mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_stuck 1)
 shim=$builddir/test/mpi/.libs/failing.so
 full=${STRAG_TEST_FULL:-0}
+if [ "$full" = 1 ]; then
+    mpi_limit=600 # most cases wait for a tick or two
+fi
 
 # fail_at RANKS WHAT RANK STEP KIND COMMAND...: every STEP-th place of RANK; KIND of communicators
 fail_at()
