@@ -11,8 +11,9 @@
 struct coll_strag_pml_transport {
     struct coll_strag_transport super;
     int tag;       /* of its messages; no others of the communicator have it */
-    bool by_shape; /* not that one, but one that depends on what the call is; the same on all ranks */
-    struct strag_meter *meter; /* of sends to other hosts; NULL: links are not watched */
+    bool by_shape; /* not that one, but one that depends on what the call is; the same on all ranks
+                    */
+    struct strag_meter *meter;           /* of sends to other hosts; NULL: links are not watched */
     const struct strag_compact *host_of; /* [rank], for the meter */
 };
 

@@ -15,8 +15,8 @@
 enum {
     NONE = -1,
     RECENT = STRAG_RECENT * STRAG_WINDOW_CALLS, /* calls that name a straggler, */
-    LATEST = RECENT / 2,                        /* ... and that show that it is late no more */
-    MISS = STRAG_ALL_OF - 1,                    /* what a call counts in which others are last */
+    LATEST = RECENT / 2,     /* ... and that show its delay, and that it is late no more */
+    MISS = STRAG_ALL_OF - 1, /* what a call counts in which others are last */
 };
 
 struct strag_observer {
@@ -187,11 +187,16 @@ static bool is_enough(const struct strag_observer *observer, const struct count 
     return count->points > 0 && count->calls + suspected - MISS * misses >= observer->needed;
 }
 
+static int count_latest(const struct strag_observer *observer)
+{
+    return observer->known < LATEST ? observer->known : LATEST;
+}
+
 /* The stragglers, from the calls examined closely: as many together as there are. */
 static struct strag_late find_late(const struct strag_observer *observer)
 {
     const struct strag_last *recent = observer->recent;
-    const int known = observer->known, latest = known < LATEST ? known : LATEST;
+    const int known = observer->known, latest = count_latest(observer);
     const struct strag_late *before = &observer->verdict.late;
     for (int together = observer->most; together > 0; together--) {
         const struct count count = count_points(recent, known, true, together);
@@ -204,14 +209,16 @@ static struct strag_late find_late(const struct strag_observer *observer)
     return still ? *before : (struct strag_late){.count = 0};
 }
 
-/* Their delays, and in the order of their arrival. */
+/* Their delays in the latest calls, and in the order of their arrival. */
 static void set_delays(const struct strag_observer *observer, struct strag_late *late)
 {
     const struct strag_late found = *late;
+    const int latest = count_latest(observer);
+    const struct strag_last *calls = observer->recent + observer->known - latest;
     struct strag_state_record sorted = {.nstragglers = 0};
     for (int i = 0; i < found.count; i++) {
         const int rank = found.rank[i].rank;
-        const double delay = median_delay(observer->recent, observer->known, &found, rank, false);
+        const double delay = median_delay(calls, latest, &found, rank, false);
         strag_state_add_straggler(&sorted, (struct strag_straggler){rank, delay});
     }
     memcpy(late->rank, sorted.straggler, sizeof late->rank);

@@ -279,7 +279,8 @@ static void search(const struct work *work, double *factor)
     for (double step = farthest / 2; step > finest;) {
         const double from[NUMBERS] = {factor[LATENCY], factor[BANDWIDTH]}, before = best;
         for (int way = 0; way < 9; way++) {
-            const double by[NUMBERS] = {step * (way % 3 - 1), step * (way / 3 - 1)};
+            const int row = way / 3, column = way % 3;
+            const double by[NUMBERS] = {step * (column - 1), step * (row - 1)};
             double at[NUMBERS];
             for (int i = 0; i < NUMBERS; i++) {
                 const double to = log(from[i]) + (way == 4 ? last[i] : by[i]);
