@@ -73,8 +73,7 @@ int coll_strag_setup_find_ping(const struct setup *setup, const struct coll_stra
         return 0;
     const struct strag_sourced_model model =
         coll_strag_make_model(module->topology, false, COLL_STRAG_PML);
-    if (model.origin[STRAG_MODEL_ALPHA] != STRAG_FROM_DEFAULT &&
-        model.origin[STRAG_MODEL_BANDWIDTH] != STRAG_FROM_DEFAULT)
+    if (model.origin[STRAG_MODEL_ALPHA] != STRAG_FROM_DEFAULT) /* each ping finds it out */
         return 0;
     int peer = 1;
     while (peer < module->topology->n && strag_topology_same_host(module->topology, 0, peer))

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Links are numbered in two parts:
+ * Links are numbered in parts:
  *
- *     tree    2i up from node i, 2i + 1 down to it; behind those, if the root joins its children
- * pair by pair, one from each of them to each, also to itself grid    behind those, `per_position`
- * of them for every position, by dimension: torus         2: towards +, towards - HyperX        as
- * many as the dimension's size: to each coordinate HammingMesh   4: towards +, towards -, from the
- * switch at the board's + edge, from the one at its - edge
+ *     tree    2i up from node i, 2i + 1 down to it
+ *     pairs   behind those, if the root joins its children pair by pair: one from each of them to
+ *             each, also to itself
+ *     grid    behind those, `per_position` of them for every position, by dimension:
+ *               torus         2: towards +, towards -
+ *               HyperX        as many as the dimension's size: to each coordinate
+ *               HammingMesh   4: towards +, towards -, from the switch at the board's + edge, from
+ *                             the one at its - edge
  */
 #include "model/network.h"
 

@@ -20,7 +20,7 @@ declare -A elsewhere=(
 grep -hE '^ {4,}' "$top/README.md" "$top"/doc/guide/*.md | sed -E 's/^ +(\$ )?//' | while read -r first rest; do
     case $first in
         strag | mpirun | python3 | sacct | ../bench/lab/lab) echo "$first $rest" >> "$files/commands" ;;
-        \#* | int | if) ;; # a comment, or C
+        \#* | int | if | SwitchName=*) ;; # a comment, C, or a line of topology.conf
         */* | *=*) [ -n "${elsewhere[$first]-}" ] || fail "no test runs '$first $rest'" ;;
         *[!a-z-]*) ;;
         *) ! type "$first" > /dev/null 2>&1 || [ -n "${elsewhere[$first]-}" ] || fail "no test runs '$first $rest'" ;;
