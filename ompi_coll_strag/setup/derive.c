@@ -107,7 +107,9 @@ static struct coll_strag_offer make_offer(struct setup *setup)
     offer.pinned = coll_strag_pinned(setup->comm, setup->module->first.pinned);
     if (setup->ranks) {
         coll_strag_setup_fill_in_hosts(setup, &offer.hosts);
-        if (coll_strag_setup_find_ping(setup, &offer.hosts)) /* the origin's algorithm was pinned */
+        /* The origin's algorithm was pinned. (A grid's place in its network would be lost.) */
+        if (setup->module->topology->network == STRAG_NETWORK_TREE &&
+            coll_strag_setup_find_ping(setup, &offer.hosts))
             offer.origin = 0;
     }
     if (!setup->derive.origin->shared)
