@@ -21,7 +21,7 @@ void coll_strag_setup_make_room(struct setup *setup)
         setup->ranks = malloc(n * sizeof *setup->ranks);
     }
     setup->numbers[0] = setup->ask.info && setup->ranks;
-    strag_exchange_broadcast(&setup->exchange, setup->numbers, sizeof setup->numbers[0]);
+    strag_exchange_broadcast(&setup->messages.exchange, setup->numbers, sizeof setup->numbers[0]);
 }
 
 void coll_strag_setup_tell_own(struct setup *setup)
@@ -33,7 +33,7 @@ void coll_strag_setup_tell_own(struct setup *setup)
     }
     setup->ask.own = coll_strag_rank_info(
         setup->comm, coll_strag_pinned(setup->comm, setup->module->first.pinned));
-    strag_exchange_gather(&setup->exchange, &setup->ask.own, sizeof setup->ask.own,
+    strag_exchange_gather(&setup->messages.exchange, &setup->ask.own, sizeof setup->ask.own,
                           setup->ask.info);
 }
 
@@ -71,14 +71,15 @@ int coll_strag_setup_find_ping(const struct setup *setup, const struct coll_stra
         coll_strag_pinned(setup->comm, module->first.pinned) != COLL_STRAG_AUTO ||
         hosts->transport == COLL_STRAG_UCP)
         return 0;
-    const struct strag_sourced_model model =
-        coll_strag_make_model(module->topology, false, COLL_STRAG_PML);
-    if (model.origin[STRAG_MODEL_ALPHA] != STRAG_FROM_DEFAULT) /* each ping finds it out */
-        return 0;
     int peer = 1;
     while (peer < module->topology->n && strag_topology_same_host(module->topology, 0, peer))
         peer++;
-    return peer < module->topology->n ? peer : 0;
+    if (peer == module->topology->n)
+        return 0;
+    const struct strag_sourced_model model =
+        coll_strag_make_model(module->topology, false, COLL_STRAG_PML);
+    /* Each ping finds alpha out. */
+    return model.origin[STRAG_MODEL_ALPHA] == STRAG_FROM_DEFAULT ? peer : 0;
 }
 
 /* Rank 0 has heard from all: it names the transports, and the length of the topology. */
@@ -93,7 +94,7 @@ void coll_strag_setup_tell_hosts(struct setup *setup)
         find_hosts(setup, hosts);
         hosts->ping = coll_strag_setup_find_ping(setup, hosts);
     }
-    strag_exchange_broadcast(&setup->exchange, hosts, sizeof *hosts);
+    strag_exchange_broadcast(&setup->messages.exchange, hosts, sizeof *hosts);
 }
 
 /* Other ranks keep the topology's bytes. */
@@ -104,7 +105,7 @@ void coll_strag_setup_tell_topology(struct setup *setup)
         setup->ask.packed = malloc(bytes);
     if (bytes && !setup->ask.packed)
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
-    strag_exchange_broadcast(&setup->exchange, setup->ask.packed, bytes);
+    strag_exchange_broadcast(&setup->messages.exchange, setup->ask.packed, bytes);
 }
 
 /* @return whether this rank has the topology, if there is one */

@@ -188,7 +188,7 @@ void coll_strag_setup_decide(struct setup *setup)
 {
     struct coll_strag_decision *decision = &setup->module->shared_setup->decision;
     coll_strag_setup_make_decision(setup);
-    strag_exchange_broadcast(&setup->exchange, decision, sizeof *decision);
+    strag_exchange_broadcast(&setup->messages.exchange, decision, sizeof *decision);
 }
 
 /* ---- Following it ---- */
@@ -214,7 +214,7 @@ void coll_strag_setup_take_decision(struct setup *setup)
         return;
     if (ompi_comm_rank(setup->comm) != 0)
         setup->given = malloc(decision->given_bytes);
-    strag_exchange_broadcast(&setup->exchange, setup->given, decision->given_bytes);
+    strag_exchange_broadcast(&setup->messages.exchange, setup->given, decision->given_bytes);
 }
 
 /* Without it no rank runs a plan: all will be asked (setup->concludes). */

@@ -124,11 +124,12 @@ void coll_strag_setup_call_roll(struct setup *setup)
     derive->reply = (struct coll_strag_reply *)(void *)(setup->memory.infos + n);
     struct coll_strag_entry *entries = derive->reply->entries;
     memset(derive->reply, 0, sizeof *derive->reply); /* it is sent, padding and all; so are those */
-    memset(entries + me, 0, (size_t)strag_exchange_collected(&setup->exchange) * sizeof *entries);
+    memset(entries + me, 0,
+           (size_t)strag_exchange_collected(&setup->messages.exchange) * sizeof *entries);
     const struct coll_strag_offer offer = make_offer(setup);
     if (offer.origin && derive->origin->shared)
         coll_strag_setup_find_place(setup, &entries[me].info);
-    coll_strag_roll_call_begin(&derive->roll_call, &setup->exchange, setup->comm,
+    coll_strag_roll_call_begin(&derive->roll_call, &setup->messages.exchange, setup->comm,
                                &setup->module->first, &offer, derive->reply->entries);
 }
 
@@ -162,14 +163,14 @@ void coll_strag_setup_answer(struct setup *setup)
     const int me = ompi_comm_rank(setup->comm);
     struct coll_strag_answer *answer = &derive->roll_call.answer;
     coll_strag_roll_call_add(&derive->roll_call, derive->reply->entries + me,
-                             strag_exchange_collected(&setup->exchange));
+                             strag_exchange_collected(&setup->messages.exchange));
     derive->reply->answer = *answer;
     if (me == 0 && has_origin(answer) && answer->offer.hosts.transport != COLL_STRAG_UCP) {
         join(setup);
         coll_strag_setup_make_decision(setup);
         derive->reply->decision = setup->module->shared_setup->decision;
     }
-    strag_exchange_spread(&setup->exchange, derive->reply, sizeof *derive->reply);
+    strag_exchange_spread(&setup->messages.exchange, derive->reply, sizeof *derive->reply);
 }
 
 /* Ranks that share memory need the places of those on their host; rank 0 has all of them. */
@@ -177,7 +178,7 @@ void coll_strag_setup_show_places(struct setup *setup)
 {
     struct coll_strag_entry *entries = setup->derive.reply->entries;
     if (setup->hosts->shared_memory != COLL_STRAG_SHARED_NEVER)
-        strag_exchange_broadcast(&setup->exchange, entries,
+        strag_exchange_broadcast(&setup->messages.exchange, entries,
                                  (size_t)ompi_comm_size(setup->comm) * sizeof *entries);
 }
 

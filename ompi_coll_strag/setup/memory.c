@@ -46,7 +46,7 @@ static void ask(struct setup *setup, enum strag_shm_reason reason)
     setup->numbers[0] = reason == STRAG_SHM_ABLE
                             ? INT32_MAX
                             : ompi_comm_rank(setup->comm) * STRAG_SHM_REASONS + (int32_t)reason;
-    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, 1);
 }
 
 /* @return whether all are able */
@@ -84,7 +84,7 @@ void coll_strag_setup_make_memory(struct setup *setup)
 void coll_strag_setup_show_memory(struct setup *setup)
 {
     if (setup->memory.joins && agreed(setup))
-        strag_exchange_allgather(&setup->exchange, setup->memory.infos,
+        strag_exchange_allgather(&setup->messages.exchange, setup->memory.infos,
                                  sizeof *setup->memory.infos);
 }
 

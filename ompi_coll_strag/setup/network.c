@@ -21,7 +21,7 @@ void coll_strag_setup_open_network(struct setup *setup)
         return;
     coll_strag_ucp_begin(&setup->network.ucp, setup->comm, setup->code == OMPI_SUCCESS,
                          setup->numbers);
-    strag_exchange_minimum(&setup->exchange, setup->numbers, COLL_STRAG_UCP_NUMBERS);
+    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, COLL_STRAG_UCP_NUMBERS);
 }
 
 void coll_strag_setup_room_for_cards(struct setup *setup)
@@ -29,7 +29,7 @@ void coll_strag_setup_room_for_cards(struct setup *setup)
     if (!agreed(setup))
         return;
     coll_strag_ucp_make_room(&setup->network.ucp, setup->numbers);
-    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, 1);
 }
 
 void coll_strag_setup_show_cards(struct setup *setup)
@@ -38,7 +38,7 @@ void coll_strag_setup_show_cards(struct setup *setup)
         return;
     size_t bytes;
     void *cards = coll_strag_ucp_write_card(&setup->network.ucp, &bytes);
-    strag_exchange_allgather(&setup->exchange, cards, bytes);
+    strag_exchange_allgather(&setup->messages.exchange, cards, bytes);
 }
 
 void coll_strag_setup_read_cards(struct setup *setup)
@@ -46,7 +46,7 @@ void coll_strag_setup_read_cards(struct setup *setup)
     if (!setup->network.connects)
         return;
     coll_strag_ucp_read_cards(&setup->network.ucp, setup->numbers);
-    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, 1);
 }
 
 void coll_strag_setup_end_network(struct setup *setup)

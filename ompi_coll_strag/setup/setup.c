@@ -115,7 +115,8 @@ struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_com
     struct setup *setup = malloc(sizeof *setup + n * sizeof(struct strag_shm_info) + reply);
     if (NULL == setup)
         return NULL;
-    memset(setup, 0, offsetof(struct setup, exchange)); /* that has much which need not be 0 */
+    memset(setup, 0,
+           offsetof(struct setup, messages.exchange)); /* that has much which need not be 0 */
     memset(&setup->numbers, 0, sizeof *setup - offsetof(struct setup, numbers));
     setup->module = module;
     setup->memory.infos = (struct strag_shm_info *)(void *)(setup + 1);
@@ -214,7 +215,7 @@ static void ask_first_call(struct setup *setup)
         first_call_of_ours(__atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST));
     __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
     setup->numbers[0] = limit < INT32_MAX ? -(int32_t)limit : -INT32_MAX;
-    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, 1);
 }
 
 static void end_first_call(struct setup *setup)
@@ -303,18 +304,12 @@ static void end_early(struct coll_strag_teardown *teardown)
 static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
 {
     struct coll_strag_module *module = setup->module;
-    struct coll_strag_transport *messages = &setup->pml.super;
     module->setup = COLL_STRAG_SETUP_RUNNING;
     module->delegate_below = 0; /* what is delegated will be said in the end, at another time on
                                    each rank: a blocking call waits for it */
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
-    coll_strag_pml_init(&setup->pml, comm, COLL_STRAG_TAG_CALLS);
-    messages->messages = setup->under_way;
-    messages->room = STRAG_EXCHANGE_UNDER_WAY;
-    coll_strag_transport_begin(messages, 0, 0, MPI_BYTE, 1, true);
+    coll_strag_exchange_init(&setup->messages, &module->failure, COLL_STRAG_TAG_CALLS);
     coll_strag_stuck_begin_setup(&module->stuck);
-    strag_exchange_init(&setup->exchange, &messages->super, ompi_comm_size(comm),
-                        ompi_comm_rank(comm));
     setup->comm = comm;
     setup->blocking = blocking;
     module->nonblocking.limit = INT64_MAX;
@@ -335,7 +330,7 @@ void coll_strag_setup_free(struct setup *setup)
     coll_strag_stuck_end_setup(&setup->module->stuck);
     coll_strag_teardown_leave(&setup->module->teardown);
     take_off_list(setup);
-    if (setup->next && strag_exchange_stop(&setup->exchange) == STRAG_PENDING) {
+    if (setup->next && strag_exchange_stop(&setup->messages.exchange) == STRAG_PENDING) {
         coll_strag_shared_setup_retain(
             setup->module->shared_setup); /* all is left to the messages */
         return;
@@ -372,14 +367,14 @@ static void end(struct setup *setup)
 /* @return whether that was the last one */
 static bool take_steps(struct setup *setup)
 {
-    struct coll_strag_transport *messages = &setup->pml.super;
+    struct coll_strag_transport *messages = &setup->messages.pml.super;
     coll_strag_stuck_setup(&setup->module->stuck, messages);
-    int status = strag_exchange_progress(&setup->exchange);
+    int status = strag_exchange_progress(&setup->messages.exchange);
     while (status == STRAG_OK && coll_strag_setup_may_continue(setup, OMPI_SUCCESS) &&
            find_step(setup)) {
         coll_strag_setup_step *step = *setup->next++;
         step(setup);
-        status = strag_exchange_progress(&setup->exchange);
+        status = strag_exchange_progress(&setup->messages.exchange);
     }
     if (status < STRAG_OK)
         setup->code = messages->mpi_error != MPI_SUCCESS ? messages->mpi_error : OMPI_ERROR;

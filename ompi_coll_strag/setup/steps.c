@@ -90,7 +90,7 @@ void coll_strag_setup_ask_all_well(struct setup *setup)
     if (!setup->concludes)
         return;
     setup->numbers[0] = setup->code == OMPI_SUCCESS;
-    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, 1);
 }
 
 void coll_strag_setup_conclude(struct setup *setup)

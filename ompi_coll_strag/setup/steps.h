@@ -17,6 +17,7 @@
 #include "facts/rank_info.h"
 #include "shared/module.h"
 #include "shared/roll_call.h"
+#include "wire/exchange.h"
 #include "wire/ucp/ucp.h"
 
 #include "run/exchange.h"
@@ -73,10 +74,7 @@ struct setup {
     bool asked_first_call;
     struct setup *next_running; /* in setup.c's list */
 
-    /* its messages */
-    struct coll_strag_pml_transport pml;
-    struct coll_strag_message under_way[STRAG_EXCHANGE_UNDER_WAY];
-    struct strag_exchange exchange;
+    struct coll_strag_exchange messages;
     int32_t numbers[COLL_STRAG_UCP_NUMBERS]; /* to be agreed upon, or rank 0's */
 
     const struct coll_strag_hosts *hosts; /* rank 0's, once it has sent them */

@@ -105,7 +105,7 @@ static inline struct strag_sampled_hop strag_sample_hop(const struct strag_sampl
 {
     if (link >= links->in_tree)
         return strag_sample_class(sample, links, to, link);
-    /* A link between two groups is told of as the uplink of the one that sends. */
+    /* A link between two groups counts as the uplink of the one that sends. */
     const int pair = link - 2 * links->topology->nnodes;
     const int node =
         pair < 0 ? link / 2 : links->topology->nodes[0].first_child + pair / links->groups;
