@@ -113,7 +113,8 @@ printf -v names ', %s' "${algorithms[@]}"
 names="accepted: auto, previous$names; used: auto"
 # Each parameter with what it accepts, and values that it does not. A run has one of each parameter.
 sizes='bytes.*'
-numbers='numbers from .*'
+times='numbers from .*, in [un]s'
+rates='numbers from .*, in Gbit.s'
 bad=(
     "algorithm/${names#accepted: }/rign/Ring/ring,/ring circulant"
     'segment_size/auto, or bytes from 1 to 1G.*; used: auto/banana/0/2G/99999999999999999999'
@@ -127,9 +128,9 @@ bad=(
     'slowdown/auto, none, or WHO:FACTOR.*; used: auto/1:0.5/:2/a:1,b/1:1e9'
     'reproducible/no \(or 0\), mapping, ranks \(or 1\); used: no/x/2/Mapping/true'
     'window/0, or 1 to 8 calls; used: 0/-1/9'
-    "alpha/$numbers/x/-1" "local_alpha/$numbers/1e99" "bandwidth/$numbers/0"
-    "local_bandwidth/$numbers/1x" "overhead/$numbers/-1" "injection_bandwidth/$numbers/-0.5" "link_latency/$numbers/-0.1" "hop_latency/$numbers/nan"
-    "reduce_bandwidth/$numbers/0x10"
+    "alpha/$times/x/-1" "local_alpha/$times/1e99" "bandwidth/$rates/0"
+    "local_bandwidth/$rates/1x" "overhead/$times/-1" "injection_bandwidth/$rates/-0.5" "link_latency/$times/-0.1" "hop_latency/$times/nan"
+    "reduce_bandwidth/$rates/0x10"
 )
 for k in 2 3 4 5; do
     options=()
