@@ -91,10 +91,8 @@ src_libstrag_la_SOURCES = \
 	src/model/model_file.c src/model/model_file.h \
 	src/model/network.c src/model/network.h \
 	src/model/numbers.c src/model/numbers.h \
-	src/model/numbers_yaml.c src/model/numbers_yaml.h \
 	src/model/platform.c src/model/platform.h \
 	src/model/rules.c src/model/rules.h \
-	src/model/rules_yaml.h \
 	src/model/sample.c src/model/sample.h \
 	src/model/saved.c src/model/saved.h \
 	src/model/saved_write.c \

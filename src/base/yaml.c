@@ -80,18 +80,22 @@ int strag_yaml_value(const struct strag_yaml *yaml, const yaml_node_t *node, cha
 }
 
 int strag_yaml_word(struct strag_yaml *yaml, const yaml_node_t *node, const char *const *words,
-                    const char *accepted, int *found)
+                    int *found)
 {
-    char text[STRAG_YAML_VALUE_MAX];
-    int status = strag_yaml_value(yaml, node, text), w = 0;
+    char text[STRAG_YAML_VALUE_MAX], accepted[160] = "";
+    int status = strag_yaml_value(yaml, node, text);
+    size_t used = 0;
     if (status != STRAG_OK)
         return status;
-    while (words[w] && strcmp(words[w], text) != 0)
-        w++;
-    if (!words[w])
-        return strag_yaml_fail(yaml, node, "%s: no '%s'; accepted: %s", yaml->key, text, accepted);
-    *found = w;
-    return STRAG_OK;
+    for (int w = 0; words[w] && used < sizeof accepted; w++) {
+        if (strcmp(words[w], text) == 0) {
+            *found = w;
+            return STRAG_OK;
+        }
+        used += (size_t)snprintf(accepted + used, sizeof accepted - used, "%s%s", w ? ", " : "",
+                                 words[w]);
+    }
+    return strag_yaml_fail(yaml, node, "%s: no '%s'; accepted: %s", yaml->key, text, accepted);
 }
 
 int strag_yaml_real(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
@@ -123,17 +127,6 @@ int strag_yaml_version(struct strag_yaml *yaml, const yaml_node_t *node, void *t
         return strag_yaml_fail(yaml, node, "only version 1 of the format is known");
     *(bool *)target = true;
     return status;
-}
-
-void strag_yaml_write_text(FILE *stream, const char *text)
-{
-    putc('"', stream);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            putc('\\', stream);
-        putc(*c >= ' ' && *c <= '~' ? *c : '?', stream);
-    }
-    putc('"', stream);
 }
 
 /* ---- Mappings and lists ---- */

@@ -10,6 +10,8 @@ const char *strag_network_name(enum strag_network network)
     return network <= STRAG_NETWORK_HAMMINGMESH ? names[network] : "?";
 }
 
+const char *const strag_network_words[] = {"tree", "torus", "hyperx", "hammingmesh", NULL};
+
 int strag_grid_check(const struct strag_grid *grid, struct strag_error *err)
 {
     int64_t positions = 1;

@@ -7,7 +7,7 @@
 #include "base/c_locale.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "model/numbers_yaml.h"
+#include "base/yaml.h"
 
 #include <fnmatch.h>
 #include <limits.h>
@@ -45,16 +45,7 @@ static int read_words(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
 
 static int read_transport(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    char text[STRAG_YAML_VALUE_MAX];
-    int status = strag_yaml_value(yaml, node, text), found = 0;
-    if (status != STRAG_OK)
-        return status;
-    while (transports[found] && strcmp(transports[found], text) != 0)
-        found++;
-    if (!transports[found])
-        return strag_yaml_fail(yaml, node, "no transport '%s'; accepted: pml, ucp, any", text);
-    *(int *)target = found;
-    return STRAG_OK;
+    return strag_yaml_word(yaml, node, transports, target);
 }
 
 static int read_date(struct strag_yaml *yaml, const yaml_node_t *node, void *target)

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * ROW(WITH, ID, member of struct strag_model, option and key of a file, unit, least value, what it
@@ -71,6 +72,25 @@ int strag_model_number_parse(int id, const char *text, double *value, struct str
 
 /** A value in the number's unit, in as few digits as read back as the same value. @return text */
 const char *strag_model_number_text(int id, double value, char text[32]);
+
+/* ---- In YAML files ---- */
+
+struct strag_yaml_key;
+
+/**
+ * The keys for a mapping that has numbers.
+ *
+ * @param[out] keys  STRAG_MODEL_NUMBERS of them, not closed
+ * @param offset     of a double[STRAG_MODEL_NUMBERS] in the mapping's target: seconds or bytes per
+ *                   second
+ */
+void strag_numbers_keys(struct strag_yaml_key *keys, size_t offset);
+
+/** Which number is the key's? @return -1: none */
+int strag_numbers_find(const char *key);
+
+/** "alpha: 45", without an end of line. */
+void strag_numbers_write(FILE *stream, int id, double value);
 
 /* ---- Where they are from ---- */
 

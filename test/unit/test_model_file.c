@@ -240,7 +240,7 @@ static const struct {
      "FILE:4: bandwidth: '0' is not a number of Gbit/s from 1e-06 to 1e+09"},
     {HEAD "- alpha: [1]\n", "FILE:3: a single value is expected here"},
     {HEAD "- alpha: 1\n  alpha: 2\n", "FILE:4: alpha is given twice"},
-    {HEAD "- transport: tcp\n", "FILE:3: no transport 'tcp'; accepted: pml, ucp, any"},
+    {HEAD "- transport: tcp\n", "FILE:3: transport: no 'tcp'; accepted: any, pml, ucp"},
     {HEAD "- hosts: [a]\n", "FILE:3: hosts: text in printable ASCII without \" and \\ is needed"},
     {HEAD "- name: \"a\\nb\"\n", "FILE:3: name: text in printable ASCII"},
     {HEAD "- measured: 3\n", "FILE:3: a measured is needed here: a mapping with the key date"},
