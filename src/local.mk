@@ -72,7 +72,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/layout_records.c \
 	src/machine/layout_yaml.c \
 	src/machine/link_speed.c src/machine/link_speed.h \
-	src/machine/state.h \
+	src/machine/state.c src/machine/state.h \
 	src/machine/state_text.c src/machine/state_text.h \
 	src/machine/topology.c src/machine/topology.h \
 	src/machine/topology_box.c \

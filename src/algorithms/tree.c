@@ -23,10 +23,10 @@ double strag_slowness(const struct strag_problem *problem, const struct strag_to
     const struct strag_state *state = problem->state;
     double factor = 1;
     for (int i = 0; state && i < state->nslow; i++) {
-        int rank = state->slow[i].rank;
-        if (rank >= 0 && rank < problem->n && state->slow[i].factor > factor &&
-            (topology ? topology->host_node[rank] : rank) == host)
-            factor = state->slow[i].factor;
+        const struct strag_slow *slow = &state->slow[i];
+        if (slow->factor > factor &&
+            (topology ? topology->host_node[slow->rank] : slow->rank) == host)
+            factor = slow->factor;
     }
     return factor;
 }

@@ -165,23 +165,20 @@ static int find_segments(const struct strag_problem *problem, struct weighted *w
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    struct strag_uplinks_count count;
-    int status = strag_uplinks_check(problem, "weighted", &count, err);
-    if (status == STRAG_OK && count.fast + count.slow > HOSTS_MAX)
+    const struct strag_uplinks_count count = strag_uplinks_count(problem);
+    if (count.fast + count.slow > HOSTS_MAX)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted counts up to %d hosts, not %d",
                           HOSTS_MAX, count.fast + count.slow);
-    return status;
+    return strag_uplinks_check(problem, err);
 }
 
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
 {
+    const struct strag_uplinks_count count = strag_uplinks_count(problem);
     struct weighted *weighted = calloc(1, sizeof *weighted);
-    struct strag_uplinks_count count;
     if (!weighted)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d ranks", problem->n);
-    int status = strag_uplinks_count(problem, &count, err);
-    if (status == STRAG_OK)
-        status = strag_uplinks_open(problem, count.fast, &weighted->uplinks, err);
+    int status = strag_uplinks_open(problem, count.fast, &weighted->uplinks, err);
     if (status == STRAG_OK) {
         set_hosts(weighted, &count);
         weighted->share = calloc((size_t)weighted->uplinks.hosts, sizeof *weighted->share);
@@ -207,10 +204,9 @@ static int64_t blocks_of(void *of, int segments)
 /* With more segments less is lost at both ends, but more rounds wait for their latency. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    struct strag_uplinks_count hosts;
+    const struct strag_uplinks_count hosts = strag_uplinks_count(problem);
     struct weighted weighted = {.slow = 0};
-    if (strag_uplinks_count(problem, &hosts, NULL) == STRAG_OK)
-        set_hosts(&weighted, &hosts);
+    set_hosts(&weighted, &hosts);
     return strag_uplinks_choices(weighted.slow, SEGMENTS_MIN, weighted.body, blocks_of, &weighted,
                                  blocks);
 }

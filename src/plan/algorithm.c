@@ -11,7 +11,6 @@
 /* Checks of a problem that hold for every algorithm. */
 static int check_problem(const struct strag_problem *problem, struct strag_error *err)
 {
-    const struct strag_state *state = problem->state;
     int n = problem->n;
     if (n < 1)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d; must be at least 1", n);
@@ -24,12 +23,7 @@ static int check_problem(const struct strag_problem *problem, struct strag_error
     if (problem->root < 0 || problem->root >= n)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "root %d; with %s it is 0 to %d", problem->root,
                           strag_units_count(n, "rank").text, n - 1);
-    for (int i = 0; state && i < state->nstragglers; i++) {
-        if (state->straggler[i].rank < 0 || state->straggler[i].rank >= n)
-            return strag_fail(err, STRAG_ERR_ARGUMENT, "straggler %d; with %s it is 0 to %d",
-                              state->straggler[i].rank, strag_units_count(n, "rank").text, n - 1);
-    }
-    return STRAG_OK;
+    return strag_state_check(problem->state, n, err);
 }
 
 /* ---- Instances ---- */
