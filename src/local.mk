@@ -157,7 +157,7 @@ EXTRA_DIST += src/base/README.md src/machine/README.md src/plan/README.md src/al
 # (current:revision:age of the interface).
 lib_LTLIBRARIES += src/api/libstrag.la
 include_HEADERS += src/api/strag.h
-src_api_libstrag_la_SOURCES = src/api/allreduce.c src/api/given.c src/api/machine.c \
+src_api_libstrag_la_SOURCES = src/api/allreduce.c src/api/machine.c \
 	src/api/plans.c
 src_api_libstrag_la_LIBADD = src/libstrag.la
 src_api_libstrag_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,defs \

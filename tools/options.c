@@ -43,6 +43,15 @@ const struct option_use *option_at(const struct command *command, int index)
     return NULL;
 }
 
+const struct option_use *option_of(const struct command *command, enum option_id id)
+{
+    const struct option_use *use;
+    int i = 0;
+    while ((use = option_at(command, i)) && use->id != id)
+        i++;
+    return use;
+}
+
 static bool value_may_be_missing(const struct option_use *use)
 {
     return use->value[0] == '[';

@@ -116,14 +116,6 @@ bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
     return true;
 }
 
-bool strag_model_is_same(const struct strag_model *a, const struct strag_model *b)
-{
-    bool same = a->ties == b->ties && a->written_once == b->written_once;
-    for (int id = 0; same && id < STRAG_MODEL_NUMBERS; id++)
-        same = strag_model_value(a, id) == strag_model_value(b, id);
-    return same;
-}
-
 /* A text that grows in a buffer, and is cut at its end. */
 struct line {
     char *text;

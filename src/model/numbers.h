@@ -124,9 +124,6 @@ struct strag_sourced_model strag_model_sourced(const struct strag_model *model);
 bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
                      enum strag_origin origin);
 
-/** Are all numbers, and ties, the same? Origins do not count. */
-bool strag_model_is_same(const struct strag_model *a, const struct strag_model *b);
-
 /**
  * "alpha 45 us (file lab.yaml, line 3), bandwidth 100 Gbit/s (default), ...", cut at the end.
  *

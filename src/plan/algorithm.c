@@ -168,20 +168,6 @@ int strag_instance_plan(const struct strag_instance *instance, int rank, struct 
     return make_plan(&same, rank, false, plan, err);
 }
 
-int strag_instance_plans(const struct strag_instance *instance, struct strag_ranks ranks,
-                         const struct strag_progress *progress, struct strag_plan **plans,
-                         struct strag_error *err)
-{
-    int status = STRAG_OK, count = ranks.end - ranks.first;
-    for (int i = 0; status == STRAG_OK && i < count; i++) {
-        strag_progress_part(progress, i, count);
-        status = strag_instance_plan(instance, ranks.first + i, &plans[i], err);
-        if (status != STRAG_OK)
-            strag_plan_free_all(plans, i);
-    }
-    return status;
-}
-
 int strag_instance_same_rounds(const struct strag_instance *instance, int round)
 {
     const struct strag_algorithm *algorithm = instance->algorithm;

@@ -214,19 +214,6 @@ void strag_instance_close(struct strag_instance *instance);
 int strag_instance_plan(const struct strag_instance *instance, int rank, struct strag_plan **plan,
                         struct strag_error *err);
 
-/* From the first rank to the one before `end`. */
-struct strag_ranks {
-    int first, end;
-};
-
-/** Build the plans of some ranks; on failure none is left.
- *
- * @param progress     is given how many are done; may be NULL
- * @param[out] plans   one for each of these ranks */
-int strag_instance_plans(const struct strag_instance *instance, struct strag_ranks ranks,
-                         const struct strag_progress *progress, struct strag_plan **plans,
-                         struct strag_error *err);
-
 /** Append a rank's operations to a builder: those of all rounds, or of the rounds it wants. */
 void strag_instance_build(const struct strag_instance *instance, int rank,
                           struct strag_builder *builder);
