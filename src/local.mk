@@ -45,7 +45,6 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/weighted.c \
 	src/base/c_locale.c src/base/c_locale.h \
 	src/base/file.c src/base/file.h \
-	src/base/json.c src/base/json.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/compact.c src/base/compact.h \
 	src/base/parse.c src/base/parse.h \

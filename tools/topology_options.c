@@ -5,6 +5,7 @@
 #include "topology_options.h"
 
 #include "base/parse.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "machine/state_text.h"
 
@@ -64,11 +65,10 @@ const struct option_group model_group = {
 /* "--torus, --mesh, ...": the topologies that the command takes. */
 static const char *topology_names(const struct command *command, char *buffer, size_t size)
 {
-    size_t used = 0;
-    for (enum option_id id = OPTION_TORUS; id <= OPTION_HWLOC && used < size; id++) {
+    buffer[0] = '\0';
+    for (enum option_id id = OPTION_TORUS; id <= OPTION_HWLOC; id++) {
         if (option_of(command, id))
-            used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? ", " : "",
-                                     option_name(id));
+            strag_append(buffer, size, "%s%s", buffer[0] ? ", " : "", option_name(id));
     }
     return buffer;
 }

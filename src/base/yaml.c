@@ -4,7 +4,6 @@
 #include "base/parse.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -84,16 +83,14 @@ int strag_yaml_word(struct strag_yaml *yaml, const yaml_node_t *node, const char
 {
     char text[STRAG_YAML_VALUE_MAX], accepted[160] = "";
     int status = strag_yaml_value(yaml, node, text);
-    size_t used = 0;
     if (status != STRAG_OK)
         return status;
-    for (int w = 0; words[w] && used < sizeof accepted; w++) {
+    for (int w = 0; words[w]; w++) {
         if (strcmp(words[w], text) == 0) {
             *found = w;
             return STRAG_OK;
         }
-        used += (size_t)snprintf(accepted + used, sizeof accepted - used, "%s%s", w ? ", " : "",
-                                 words[w]);
+        strag_append(accepted, sizeof accepted, "%s%s", w ? ", " : "", words[w]);
     }
     return strag_yaml_fail(yaml, node, "%s: no '%s'; accepted: %s", yaml->key, text, accepted);
 }
@@ -135,10 +132,8 @@ static int fail_key(const struct strag_yaml *yaml, const yaml_node_t *node, cons
                     const struct strag_yaml_key *keys, const char *name)
 {
     char known[320] = "";
-    size_t used = 0;
-    for (const struct strag_yaml_key *key = keys; key->name && used < sizeof known; key++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
-                                 key->name);
+    for (const struct strag_yaml_key *key = keys; key->name; key++)
+        strag_append(known, sizeof known, "%s%s", key == keys ? "" : ", ", key->name);
     return strag_yaml_fail(yaml, node, "a %s has no key '%s'; it has %s", what,
                            strag_quoted(name).text, known);
 }

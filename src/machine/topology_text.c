@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine/topology_text.h"
 
-#include "base/json.h"
 #include "base/parse.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

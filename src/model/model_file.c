@@ -218,19 +218,16 @@ void strag_models_use(const struct strag_model_entry *entry, struct strag_source
 
 const char *strag_models_list(const struct strag_models *models, char *text, size_t size)
 {
-    size_t used = 0;
     text[0] = '\0';
-    for (int m = 0; m < models->count && used < size; m++) {
+    for (int m = 0; m < models->count; m++) {
         const struct strag_model_entry *entry = &models->entry[m];
-        used += (size_t)snprintf(text + used, size - used, "%s%s (line %d", m ? ", " : "",
-                                 entry->name ? entry->name : "one without a name", entry->line);
-        if (entry->hosts && used < size)
-            used += (size_t)snprintf(text + used, size - used, ", hosts %s", entry->hosts);
-        if (entry->transport != STRAG_OVER_ANY && used < size)
-            used += (size_t)snprintf(text + used, size - used, ", transport %s",
-                                     transports[entry->transport]);
-        if (used < size)
-            used += (size_t)snprintf(text + used, size - used, ")");
+        strag_append(text, size, "%s%s (line %d", m ? ", " : "",
+                     entry->name ? entry->name : "one without a name", entry->line);
+        if (entry->hosts)
+            strag_append(text, size, ", hosts %s", entry->hosts);
+        if (entry->transport != STRAG_OVER_ANY)
+            strag_append(text, size, ", transport %s", transports[entry->transport]);
+        strag_append(text, size, ")");
     }
     return text;
 }

@@ -5,7 +5,6 @@
 #include "base/units.h"
 #include "base/yaml.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,47 +115,27 @@ bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
     return true;
 }
 
-/* A text that grows in a buffer, and is cut at its end. */
-struct line {
-    char *text;
-    size_t size, used;
-};
-
-static void add(struct line *line, const char *format, ...) STRAG_PRINTF(2, 3);
-
-static void add(struct line *line, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (line->used < line->size) {
-        int length = vsnprintf(line->text + line->used, line->size - line->used, format, args);
-        line->used += length > 0 ? (size_t)length : 0;
-    }
-    va_end(args);
-}
-
-static void add_origin(struct line *line, const struct strag_sourced_model *sourced, int id,
+static void add_origin(char *text, size_t size, const struct strag_sourced_model *sourced, int id,
                        const char *file)
 {
     const enum strag_origin origin = sourced->origin[id];
-    add(line, " (%s", strag_origin_name(origin));
+    strag_append(text, size, " (%s", strag_origin_name(origin));
     if (origin == STRAG_FROM_FILE && file)
-        add(line, " %s, line %d", file, sourced->line);
+        strag_append(text, size, " %s, line %d", file, sourced->line);
     if (origin == STRAG_FROM_MEASURED && sourced->measured_error >= 0)
-        add(line, ", off by %s", strag_units_share(sourced->measured_error).text);
-    add(line, ")");
+        strag_append(text, size, ", off by %s", strag_units_share(sourced->measured_error).text);
+    strag_append(text, size, ")");
 }
 
 const char *strag_model_sources(const struct strag_sourced_model *sourced, const char *file,
                                 char *text, size_t size)
 {
-    struct line line = {text, size, 0};
     text[0] = '\0';
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
         const struct strag_model_number *number = &strag_model_numbers[id];
         const double value = strag_model_value(&sourced->model, id) / number->scale;
-        add(&line, "%s%s %.4g %s", id ? ", " : "", number->name, value, number->unit);
-        add_origin(&line, sourced, id, file);
+        strag_append(text, size, "%s%s %.4g %s", id ? ", " : "", number->name, value, number->unit);
+        add_origin(text, size, sourced, id, file);
     }
     return text;
 }

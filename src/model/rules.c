@@ -6,8 +6,8 @@
 
 #include "algorithms/table.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/parse.h"
+#include "base/text.h"
 #include "base/yaml.h"
 
 #include <limits.h>

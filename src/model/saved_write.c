@@ -5,8 +5,8 @@
 #include "machine/topology_text.h"
 #include "model/saved.h"
 
-#include "base/json.h"
 #include "base/parse.h"
+#include "base/text.h"
 
 static const char *yes_or_no(bool value)
 {

@@ -85,9 +85,8 @@ static void check_keys(struct reader *reader, json_t *object, const char *const 
         if (accepted[a])
             continue;
         for (a = 0; accepted[a]; a++) {
-            const size_t used = strlen(names);
             strag_nearest_offer(&nearest, key, accepted[a]);
-            snprintf(names + used, sizeof names - used, "%s%s", a ? ", " : "", accepted[a]);
+            strag_append(names, sizeof names, "%s%s", a ? ", " : "", accepted[a]);
         }
         refuse(reader, NULL, "no key '%s' (nearest: %s); accepted: %s", strag_quoted(key).text,
                nearest.name, names);
@@ -481,10 +480,8 @@ static void check_after(struct reader *reader, json_t *after, const struct strag
         return;
     }
     free(room);
-    for (int w = 0; w < length; w++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%d", w ? "," : "", needed[w]);
-    }
+    for (int w = 0; w < length; w++)
+        strag_append(text, sizeof text, "%s%d", w ? "," : "", needed[w]);
     refuse(reader, "after", "from the order of operations it is [%s]; it may be left out", text);
 }
 

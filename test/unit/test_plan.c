@@ -483,10 +483,7 @@ static void algorithms_are_found(void **state)
 
     char small[8];
     assert_ptr_equal(strag_algorithm_names(small, sizeof small), small);
-    assert_true(strlen(small) < sizeof small);
-    small[0] = 'x';
-    strag_algorithm_names(small, 0);
-    assert_int_equal(small[0], 'x');
+    assert_int_equal(strlen(small), sizeof small - 1);
 }
 
 static void impossible_problems_are_refused(void **state)
