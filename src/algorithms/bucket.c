@@ -170,7 +170,7 @@ int strag_rings_same_rounds(const struct strag_problem *problem, int round)
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_torus_check_ranks(problem, "bucket", problem->n, err);
+    return strag_torus_check_ranks(problem, problem->n, err);
 }
 
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)

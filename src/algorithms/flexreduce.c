@@ -243,7 +243,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
 /* Before anything is prepared, if no count of segments makes them few enough. */
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    int status = strag_tree_check(problem, "flexreduce", err);
+    int status = strag_tree_check(problem, err);
     if (status != STRAG_OK || problem->n < 2)
         return status;
     int segments = is_pipelined(problem) && problem->blocks == 0 ? SEGMENTS_LEAST : 1;

@@ -95,7 +95,7 @@ static int find_length(const struct prepared *prepared, int segment)
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    int status = strag_tree_check(problem, "flexreduce-direct", err);
+    int status = strag_tree_check(problem, err);
     return status == STRAG_OK ? strag_flex_check_messages(problem, 1, err) : status;
 }
 

@@ -257,7 +257,7 @@ static int find_forms(const struct strag_problem *problem, int forms[FORMS + 1])
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_torus_check(problem, "swing", problem->n, err);
+    return strag_torus_check(problem, problem->n, err);
 }
 
 /* The accepted counts: "3, 6 or 12". */
@@ -322,7 +322,7 @@ const struct strag_algorithm strag_swing = {
 
 static int check_latency(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_torus_check(problem, "swing-latency", strag_torus_of(problem).local, err);
+    return strag_torus_check(problem, strag_torus_of(problem).local, err);
 }
 
 static int prepare_latency(const struct strag_problem *problem, void **prepared,

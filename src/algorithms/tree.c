@@ -136,12 +136,12 @@ static int fill(struct strag_tree *tree, struct source *source)
     return source->no_memory ? STRAG_ERR_MEMORY : number_levels(tree);
 }
 
-int strag_tree_check(const struct strag_problem *problem, const char *name, struct strag_error *err)
+int strag_tree_check(const struct strag_problem *problem, struct strag_error *err)
 {
     const struct strag_topology *topology = problem->topology;
     if (topology && topology->network != STRAG_NETWORK_TREE)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs a tree, not a %s", name,
-                          strag_network_name(topology->network));
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs a tree, not a %s",
+                          problem->algorithm->name, strag_network_name(topology->network));
     return STRAG_OK;
 }
 
