@@ -326,19 +326,16 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 
 /* Once all stages are busy with segments of full length every period is like the next, until the
  * first stage runs out of these. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     const struct prepared *prepared = problem->prepared;
     const int number = round / prepared->period;
     const int first = prepared->doublings + prepared->nstages - 1;
     const int end = prepared->segments - prepared->doublings;
-    return round % prepared->period || number < first || number >= end ? 1 : end - number;
-}
-
-static int period(const struct strag_problem *problem, int round)
-{
-    const struct prepared *prepared = problem->prepared;
-    return same_rounds(problem, round) > 1 ? prepared->period : 1;
+    if (round % prepared->period || number < first || number >= end - 1)
+        return 1;
+    *period = prepared->period;
+    return end - number;
 }
 
 /* Segments of equal length, or those that grow; NONE if no two rounds are identical. */
@@ -413,7 +410,6 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .build = build,
     .bounds = bounds,
     .same_rounds = same_rounds,
-    .period = period,
     .unit = unit,
     .form_of = form_of,
 };

@@ -272,8 +272,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 /* ---- Identical rounds and equivalent ranks ---- */
 
 /* From when all stages are busy until the first one runs out. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     const struct prepared *prepared = problem->prepared;
     const int segments = prepared->segments;
     const bool steady =

@@ -252,8 +252,9 @@ static int choices(const struct strag_problem *problem, int *blocks)
     return strag_torus_choices(problem, &torus, problem->n, blocks);
 }
 
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     return strag_ring_same_rounds(problem->n, round);
 }
 

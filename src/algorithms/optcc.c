@@ -562,8 +562,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 
 /* Around a ring nothing but the blocks changes. Next to it a slow host moves, and it reduces what
  * it receives in every other segment. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     const struct optcc *optcc = problem->prepared;
     if (optcc->slow == 0 && optcc->ranks_per_host == 1) {
         int end = optcc->segments * optcc->body;

@@ -214,8 +214,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 }
 
 /* The ring's, and those in which segments are both handed in and spread. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     const struct ranks *ranks = problem->shared;
     const int segments = segments_of(problem), t = round - (ranks->owners - 1);
     if (t < 0)

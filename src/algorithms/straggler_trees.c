@@ -482,8 +482,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 }
 
 /* From when all nodes are busy until the first segments have all set out. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     const struct forest *forest = problem->shared;
     const int segments = segments_of(problem), before = count_before(forest, segments);
     const bool early = round < before;

@@ -417,13 +417,7 @@ static int same_to_end(const struct weighted *weighted, int round)
 }
 
 /* Bodies with all stages are identical, and so are the rounds of a body if no host is slow. */
-static int period(const struct strag_problem *problem, int round)
-{
-    const struct weighted *weighted = problem->prepared;
-    return weighted->slow == 0 || round % weighted->body ? 1 : weighted->body;
-}
-
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     const struct weighted *weighted = problem->prepared;
     int body = round / weighted->body, first = 1 + 2 * weighted->before;
@@ -432,7 +426,10 @@ static int same_rounds(const struct strag_problem *problem, int round)
         return bodies * weighted->body - round % weighted->body;
     if (weighted->slow == 0)
         return same_to_end(weighted, round);
-    return round % weighted->body ? 1 : bodies;
+    if (round % weighted->body)
+        return 1;
+    *period = weighted->body;
+    return bodies;
 }
 
 const struct strag_algorithm strag_weighted = {
@@ -451,5 +448,4 @@ const struct strag_algorithm strag_weighted = {
     .build = build,
     .bounds = bounds,
     .same_rounds = same_rounds,
-    .period = period,
 };

@@ -205,7 +205,7 @@ static int find_strangers(const struct draft *draft, const struct strag_instance
 {
     int count = 0;
     while (count < draft->every && round + count < instance->claim.rounds &&
-           strag_instance_same_rounds(instance, round + count) == 1)
+           strag_instance_same_rounds(instance, round + count, NULL) == 1)
         count++;
     return count;
 }
@@ -218,8 +218,7 @@ static int add_rounds(struct draft *draft, struct strag_traffic *traffic, struct
     struct batch batch = {0};
     int looks = 0, status = STRAG_OK;
     for (int round = 0; round < instance->claim.rounds && status == STRAG_OK && !draft->pruned;) {
-        int repeats = strag_instance_same_rounds(instance, round);
-        int period = strag_instance_period(instance, round);
+        int period, repeats = strag_instance_same_rounds(instance, round, &period);
         int strangers = draft->every > 1 ? find_strangers(draft, instance, round) : 0;
         if (strangers > 1) {
             unsigned turn = (unsigned)looks++ * 2654435761u >> 16;
@@ -244,9 +243,9 @@ static int count_looks(const struct strag_instance *instance)
 {
     int looks = 0;
     for (int round = 0; round < instance->claim.rounds;) {
-        int period = strag_instance_period(instance, round);
+        int period, repeats = strag_instance_same_rounds(instance, round, &period);
         looks += period;
-        round += period * strag_instance_same_rounds(instance, round);
+        round += period * repeats;
     }
     return looks;
 }

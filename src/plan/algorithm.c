@@ -168,16 +168,15 @@ int strag_instance_plan(const struct strag_instance *instance, int rank, struct 
     return make_plan(&same, rank, false, plan, err);
 }
 
-int strag_instance_same_rounds(const struct strag_instance *instance, int round)
+int strag_instance_same_rounds(const struct strag_instance *instance, int round, int *period)
 {
     const struct strag_algorithm *algorithm = instance->algorithm;
-    return algorithm->same_rounds ? algorithm->same_rounds(&instance->problem, round) : 1;
-}
-
-int strag_instance_period(const struct strag_instance *instance, int round)
-{
-    const struct strag_algorithm *algorithm = instance->algorithm;
-    return algorithm->period ? algorithm->period(&instance->problem, round) : 1;
+    int rounds = 1;
+    const int same =
+        algorithm->same_rounds ? algorithm->same_rounds(&instance->problem, round, &rounds) : 1;
+    if (period)
+        *period = rounds;
+    return same;
 }
 
 /* ---- In one go ---- */
