@@ -57,7 +57,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/grid.c src/machine/grid.h \
 	src/machine/hwloc_core.h \
 	src/machine/job.c src/machine/job.h \
-	src/machine/layout.c src/machine/layout.h src/machine/layout_internal.h \
+	src/machine/layout.h src/machine/layout_internal.h \
 	src/machine/layout_addresses.c \
 	src/machine/layout_conf.c \
 	src/machine/layout_coordinates.c \
