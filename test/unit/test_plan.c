@@ -502,6 +502,15 @@ static void impossible_problems_are_refused(void **state)
         assert_int_equal(strag_plan_create(algorithm, &problem, 0, &plan, &err),
                          STRAG_ERR_ARGUMENT);
         problem = support_problem(algorithm, 6);
+        const struct strag_slow nobody = {6, 2};
+        struct strag_state slowed = problem.state ? *problem.state : (struct strag_state){0};
+        slowed.nslow = 1;
+        slowed.slow = &nobody;
+        problem.state = &slowed;
+        assert_int_equal(strag_algorithm_claim(algorithm, &problem, &claim, &err),
+                         STRAG_ERR_ARGUMENT);
+        assert_string_equal(err.text, "slow rank 6; with 6 ranks it is 0 to 5");
+        problem = support_problem(algorithm, 6);
         problem.blocks = INT32_MAX;
         assert_int_equal(strag_plan_create(algorithm, &problem, 0, &plan, &err),
                          STRAG_ERR_UNSUPPORTED);
