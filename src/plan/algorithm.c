@@ -179,6 +179,15 @@ int strag_instance_same_rounds(const struct strag_instance *instance, int round,
     return same;
 }
 
+int strag_instance_single_rounds(const struct strag_instance *instance, int round, int most)
+{
+    int count = 0;
+    while (count < most && round + count < instance->claim.rounds &&
+           strag_instance_same_rounds(instance, round + count, NULL) == 1)
+        count++;
+    return count;
+}
+
 /* ---- In one go ---- */
 
 int strag_algorithm_claim(const struct strag_algorithm *algorithm,

@@ -219,6 +219,9 @@ void strag_instance_build(const struct strag_instance *instance, int rank,
  * @param[out] period  at least 1; may be NULL */
 int strag_instance_same_rounds(const struct strag_instance *instance, int round, int *period);
 
+/** How many rounds from this one on are like no other, up to `most`; 0: this one is not. */
+int strag_instance_single_rounds(const struct strag_instance *instance, int round, int most);
+
 /** As strag_instance_open and strag_instance_plan. */
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                       int rank, struct strag_plan **plan, struct strag_error *err);
