@@ -59,15 +59,13 @@ static void read_kernels(void)
 static void locate(const void *address, struct strag_cuda_location *location)
 {
     unsigned type = 0, managed = 0;
-    unsigned long long allocation = 0;
     int ordinal = -1;
     void *context = NULL;
     int attributes[] = {DRIVER_POINTER_MEMORY_TYPE, DRIVER_POINTER_IS_MANAGED,
-                        DRIVER_POINTER_BUFFER_ID, DRIVER_POINTER_DEVICE_ORDINAL,
-                        DRIVER_POINTER_CONTEXT};
-    void *data[] = {&type, &managed, &allocation, &ordinal, &context};
-    *location = (struct strag_cuda_location){STRAG_CUDA_HOST, -1, NULL, 0};
-    if (plugin.driver.pointer_attributes(5, attributes, data, (uint64_t)(uintptr_t)address) !=
+                        DRIVER_POINTER_DEVICE_ORDINAL, DRIVER_POINTER_CONTEXT};
+    void *data[] = {&type, &managed, &ordinal, &context};
+    *location = (struct strag_cuda_location){STRAG_CUDA_HOST, -1, NULL};
+    if (plugin.driver.pointer_attributes(4, attributes, data, (uint64_t)(uintptr_t)address) !=
             DRIVER_SUCCESS ||
         (type == 0 && !managed))
         return;
@@ -79,7 +77,6 @@ static void locate(const void *address, struct strag_cuda_location *location)
         return;
     location->ordinal = ordinal;
     location->context = context;
-    location->allocation = allocation;
 }
 
 /* ---- Devices ---- */

@@ -29,9 +29,8 @@ enum strag_cuda_memory {
  * say, so nothing of this may be cached from one MPI call to the next. */
 struct strag_cuda_location {
     enum strag_cuda_memory memory;
-    int ordinal;         /* of the device; -1 for the host's memory */
-    void *context;       /* the driver's, or NULL: the device's primary one */
-    uint64_t allocation; /* the driver's unique number */
+    int ordinal;   /* of the device; -1 for the host's memory */
+    void *context; /* the driver's, or NULL: the device's primary one */
 };
 
 /* X(constant, name in the kernels); X(constant, name in the kernels, bytes from one element to the

@@ -45,7 +45,6 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/weighted.c \
 	src/base/c_locale.c src/base/c_locale.h \
 	src/base/file.c src/base/file.h \
-	src/base/json.c src/base/json.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/compact.c src/base/compact.h \
 	src/base/parse.c src/base/parse.h \
@@ -58,7 +57,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/grid.c src/machine/grid.h \
 	src/machine/hwloc_core.h \
 	src/machine/job.c src/machine/job.h \
-	src/machine/layout.c src/machine/layout.h src/machine/layout_internal.h \
+	src/machine/layout.h src/machine/layout_internal.h \
 	src/machine/layout_addresses.c \
 	src/machine/layout_conf.c \
 	src/machine/layout_coordinates.c \
@@ -72,7 +71,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/layout_records.c \
 	src/machine/layout_yaml.c \
 	src/machine/link_speed.c src/machine/link_speed.h \
-	src/machine/state.h \
+	src/machine/state.c src/machine/state.h \
 	src/machine/state_text.c src/machine/state_text.h \
 	src/machine/topology.c src/machine/topology.h \
 	src/machine/topology_box.c \
@@ -91,10 +90,8 @@ src_libstrag_la_SOURCES = \
 	src/model/model_file.c src/model/model_file.h \
 	src/model/network.c src/model/network.h \
 	src/model/numbers.c src/model/numbers.h \
-	src/model/numbers_yaml.c src/model/numbers_yaml.h \
 	src/model/platform.c src/model/platform.h \
 	src/model/rules.c src/model/rules.h \
-	src/model/rules_yaml.h \
 	src/model/sample.c src/model/sample.h \
 	src/model/saved.c src/model/saved.h \
 	src/model/saved_write.c \
@@ -124,7 +121,7 @@ src_libstrag_la_SOURCES = \
 	src/run/reducer.h \
 	src/run/roster.c src/run/roster.h \
 	src/shm/shm.c src/shm/shm.h \
-	src/shm/layout.h \
+	src/shm/layout.h src/shm/messages.c \
 	src/shm/arena.c src/shm/drain.c \
 	src/shm/join.c src/shm/limits.c \
 	src/shm/entered.c src/shm/entered.h \
@@ -159,7 +156,7 @@ EXTRA_DIST += src/base/README.md src/machine/README.md src/plan/README.md src/al
 # (current:revision:age of the interface).
 lib_LTLIBRARIES += src/api/libstrag.la
 include_HEADERS += src/api/strag.h
-src_api_libstrag_la_SOURCES = src/api/allreduce.c src/api/given.c src/api/machine.c \
+src_api_libstrag_la_SOURCES = src/api/allreduce.c src/api/machine.c \
 	src/api/plans.c
 src_api_libstrag_la_LIBADD = src/libstrag.la
 src_api_libstrag_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,defs \

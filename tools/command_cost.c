@@ -2,6 +2,7 @@
 /*
  * strag cost: what algorithms take by the link-load model, for a list of sizes.
  */
+#include "base/text.h"
 #include "draw.h"
 #include "model/platform.h"
 #include "model/select.h"
@@ -265,13 +266,6 @@ static int add_column(struct table *table, const struct strag_algorithm *algorit
     return status;
 }
 
-/* One more name to a list of them. */
-static void add_name(char *names, size_t size, const char *name)
-{
-    size_t length = strlen(names);
-    snprintf(names + length, size - length, "%s%s", length ? ", " : "", name);
-}
-
 /* What cannot be planned is left out, and named; but not algorithms for stragglers where no rank is
  * late. */
 static int add_all_columns(const struct command *command, const struct algorithms *named,
@@ -288,7 +282,7 @@ static int add_all_columns(const struct command *command, const struct algorithm
                          algorithm->takes_long(&table->machine->problem);
         int status = long_look ? STRAG_ERR_UNSUPPORTED : add_column(table, algorithm, &err);
         if (status == STRAG_ERR_UNSUPPORTED)
-            add_name(out, sizeof out, algorithm->name);
+            strag_append(out, sizeof out, "%s%s", out[0] ? ", " : "", algorithm->name);
         else if (status != STRAG_OK)
             return complain(command, status, "%s", err.text);
     }

@@ -518,10 +518,7 @@ static const char *const formats[] = {"text", "json", "svg", NULL};
 static struct arguments with_machine(const struct arguments *arguments)
 {
     struct arguments meant = *arguments;
-    bool named = arguments->value[OPTION_RANKS] || arguments->value[OPTION_RANKS_PER_NODE];
-    for (int id = OPTION_TORUS; id <= OPTION_HWLOC; id++)
-        named |= arguments->value[id] != NULL;
-    if (!named)
+    if (!says_ranks(arguments) && !arguments->value[OPTION_RANKS_PER_NODE])
         meant.value[OPTION_HWLOC] = "";
     return meant;
 }

@@ -57,11 +57,12 @@ static int prove(const struct proofs *proofs, const struct strag_algorithm *algo
                  struct strag_measure *measure, struct strag_error *err)
 {
     const struct strag_problem *problem = &proofs->machine.problem;
+    struct strag_effort effort = strag_effort_any;
     if (is_given(proofs, algorithm) && problem->n == strag_given_ranks(proofs->given))
         return strag_given_prove(proofs->given, &strag_given_asked, terminal_progress(), measure,
                                  err);
-    return strag_verify_watched(algorithm, problem, &strag_effort_any, terminal_progress(), measure,
-                                err);
+    return strag_verify_within(algorithm, problem, &effort, terminal_progress(), measure, NULL,
+                               err);
 }
 
 /* Prove one n on the machine; 0: as many ranks as it has. EXIT_FALSE: the next may follow. */

@@ -10,8 +10,7 @@
 
 /* ---- Algorithms, and plans from files ---- */
 
-/* Does anything but the plan say how many ranks there are? */
-static bool says_ranks(const struct arguments *arguments)
+bool says_ranks(const struct arguments *arguments)
 {
     bool said = arguments->value[OPTION_RANKS] != NULL;
     for (int id = OPTION_TORUS; id <= OPTION_HWLOC; id++)
@@ -46,11 +45,7 @@ void close_file_plan(struct file_plan *plan)
 /* "; or --plan FILE": where the command takes it. */
 static const char *or_a_plan(const struct command *command)
 {
-    const struct option_use *use;
-    int i = 0;
-    while ((use = option_at(command, i)) && use->id != OPTION_PLAN)
-        i++;
-    return use ? "; or give --plan FILE" : "";
+    return option_of(command, OPTION_PLAN) ? "; or give --plan FILE" : "";
 }
 
 static bool has_operand(const struct command *command, const char *operand, const char *also)
@@ -182,11 +177,8 @@ bool read_word(const struct command *command, const struct arguments *arguments,
             return true;
         }
     }
-    int i = 0;
-    while (option_at(command, i)->id != id)
-        i++;
     return refuse(command, "%s: '%.40s' is not one of %s", option_name(id), text,
-                  option_at(command, i)->value);
+                  option_of(command, id)->value);
 }
 
 bool read_sizes(const struct command *command, const struct arguments *arguments, size_t **bytes,

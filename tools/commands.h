@@ -15,6 +15,9 @@
 /* More ranks than any machine has: a mistyped -n does not eat all memory. */
 #define RANKS_MAX (1 << 24)
 
+/** Does -n or a topology say how many ranks there are? */
+bool says_ranks(const struct arguments *arguments);
+
 /* The plan in the file of --plan. */
 struct file_plan {
     struct strag_given *given;  /* NULL: there is none */

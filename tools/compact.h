@@ -2,8 +2,8 @@
 /*
  * Plans in the compact form of doc/plan-format.md: what ranks and rounds repeat is there once.
  */
-#ifndef STRAG_COMPACT_H
-#define STRAG_COMPACT_H
+#ifndef STRAG_TOOLS_COMPACT_H
+#define STRAG_TOOLS_COMPACT_H
 
 #include "plan/given.h"
 

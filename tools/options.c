@@ -4,6 +4,7 @@
  */
 #include "options.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "terminal.h"
 
 #include <stdarg.h>
@@ -43,6 +44,15 @@ const struct option_use *option_at(const struct command *command, int index)
     return NULL;
 }
 
+const struct option_use *option_of(const struct command *command, enum option_id id)
+{
+    const struct option_use *use;
+    int i = 0;
+    while ((use = option_at(command, i)) && use->id != id)
+        i++;
+    return use;
+}
+
 static bool value_may_be_missing(const struct option_use *use)
 {
     return use->value[0] == '[';
@@ -71,12 +81,11 @@ static const char *option_meant(const struct command *command, const char *wrong
 /* "-n, --blocks, --help": the names that the command accepts, cut at the buffer's end. */
 static const char *accepted(const struct command *command, char *buffer, size_t size)
 {
-    size_t used = 0;
     const struct option_use *use;
-    for (int i = 0; (use = option_at(command, i)) && used < size; i++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s, ", names[use->id]);
-    if (used < size)
-        snprintf(buffer + used, size - used, "--help");
+    buffer[0] = '\0';
+    for (int i = 0; (use = option_at(command, i)); i++)
+        strag_append(buffer, size, "%s, ", names[use->id]);
+    strag_append(buffer, size, "--help");
     return buffer;
 }
 

@@ -109,6 +109,9 @@ void write_help(FILE *out, const struct command *command);
 /** The index-th option that the command takes, its own ones first. @return NULL: no more */
 const struct option_use *option_at(const struct command *command, int index);
 
+/** The option of that name. @return NULL: the command does not take it */
+const struct option_use *option_of(const struct command *command, enum option_id id);
+
 /** " (nearest: --format)", or "" where nothing is near. @return text */
 const char *nearest_text(const struct strag_nearest *nearest, const char *wrong, char text[64]);
 

@@ -483,6 +483,14 @@ static void measure(const struct tune *tune, size_t bytes, double *medians)
     }
 }
 
+static int fastest(const struct tune *tune, const double *medians)
+{
+    int best = 0;
+    for (int c = 1; c < tune->contenders; c++)
+        best = medians[c] < medians[best] ? c : best;
+    return best;
+}
+
 /* A component that is the fastest by far enough at some size could be the previous one. */
 static void advise(const struct tune *tune, const double *medians)
 {
@@ -490,10 +498,7 @@ static void advise(const struct tune *tune, const double *medians)
         int sizes = 0;
         for (int s = 0; s < tune->options.sizes; s++) {
             const double *here = medians + (size_t)s * (size_t)tune->contenders;
-            int best = 0;
-            for (int other = 1; other < tune->contenders; other++)
-                best = here[other] < here[best] ? other : best;
-            sizes += best == c;
+            sizes += fastest(tune, here) == c;
         }
         if (sizes > 0)
             fprintf(
@@ -513,9 +518,7 @@ static void measure_all(const struct tune *tune, double *medians)
         measure(tune, options->bytes[s], here);
         if (tune->rank != 0)
             continue;
-        int best = 0;
-        for (int c = 1; c < tune->contenders; c++)
-            best = here[c] < here[best] ? c : best;
+        const int best = fastest(tune, here);
         fprintf(stderr, "strag-tune: %zu bytes: %s %.2f us, previous %.2f us\n", options->bytes[s],
                 tune->names[best], 1e6 * here[best], 1e6 * here[0]);
     }

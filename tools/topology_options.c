@@ -5,6 +5,7 @@
 #include "topology_options.h"
 
 #include "base/parse.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "machine/state_text.h"
 
@@ -61,30 +62,13 @@ const struct option_group model_group = {
         },
 };
 
-static const enum option_id topologies[] = {
-    OPTION_TORUS, OPTION_MESH,   OPTION_HYPERX, OPTION_HAMMINGMESH,
-    OPTION_TREE,  OPTION_LAYOUT, OPTION_SAVED,  OPTION_HWLOC,
-};
-#define TOPOLOGIES (sizeof topologies / sizeof *topologies)
-
-static bool takes_option(const struct command *command, enum option_id id)
-{
-    const struct option_use *use;
-    for (int i = 0; (use = option_at(command, i)); i++) {
-        if (use->id == id)
-            return true;
-    }
-    return false;
-}
-
 /* "--torus, --mesh, ...": the topologies that the command takes. */
 static const char *topology_names(const struct command *command, char *buffer, size_t size)
 {
-    size_t used = 0;
-    for (size_t t = 0; t < TOPOLOGIES && used < size; t++) {
-        if (takes_option(command, topologies[t]))
-            used += (size_t)snprintf(buffer + used, size - used, "%s%s", t ? ", " : "",
-                                     option_name(topologies[t]));
+    buffer[0] = '\0';
+    for (enum option_id id = OPTION_TORUS; id <= OPTION_HWLOC; id++) {
+        if (option_of(command, id))
+            strag_append(buffer, size, "%s%s", buffer[0] ? ", " : "", option_name(id));
     }
     return buffer;
 }
@@ -94,15 +78,15 @@ static int find_kind(struct machine *machine)
 {
     char names[128];
     machine->kind = OPTIONS;
-    for (size_t t = 0; t < TOPOLOGIES; t++) {
-        if (!machine->arguments->value[topologies[t]])
+    for (enum option_id id = OPTION_TORUS; id <= OPTION_HWLOC; id++) {
+        if (!machine->arguments->value[id])
             continue;
         if (machine->kind != OPTIONS)
             return complain(machine->command, STRAG_ERR_ARGUMENT,
                             "%s and %s contradict each other; give one of %s",
-                            option_name(machine->kind), option_name(topologies[t]),
+                            option_name(machine->kind), option_name(id),
                             topology_names(machine->command, names, sizeof names));
-        machine->kind = topologies[t];
+        machine->kind = id;
     }
     return EXIT_DONE;
 }
@@ -144,26 +128,17 @@ static int read_description(enum option_id kind, const char *text, struct machin
 {
     struct strag_layout **layout = &machine->layout;
     switch (kind) {
-    case OPTION_TORUS:
-        return strag_layout_from_dims(text, STRAG_NETWORK_TORUS, true, layout, err);
-    case OPTION_MESH:
-        return strag_layout_from_dims(text, STRAG_NETWORK_TORUS, false, layout, err);
-    case OPTION_HYPERX:
-        return strag_layout_from_dims(text, STRAG_NETWORK_HYPERX, false, layout, err);
-    case OPTION_HAMMINGMESH:
-        return strag_layout_from_dims(text, STRAG_NETWORK_HAMMINGMESH, false, layout, err);
-    case OPTION_TREE:
-        return strag_layout_from_tree(text, layout, err);
     case OPTION_LAYOUT:
         return read_layout_option(machine, text, layout, err);
     case OPTION_SAVED:
         return strag_saved_read(text, &machine->saved, err);
-    default:
-        break;
+    case OPTION_HWLOC: { /* its cores are those of one host */
+        int status = strag_hwloc_cores(*text ? text : NULL, &machine->cores, &machine->ncores, err);
+        return status == STRAG_OK ? strag_layout_from_tree("1", layout, err) : status;
     }
-    /* --hwloc: its cores are those of one host. */
-    int status = strag_hwloc_cores(*text ? text : NULL, &machine->cores, &machine->ncores, err);
-    return status == STRAG_OK ? strag_layout_from_tree("1", layout, err) : status;
+    default: /* the options have the names of descriptions */
+        return strag_layout_describe(option_name(kind) + strlen("--"), text, layout, err);
+    }
 }
 
 /* A file that cannot be read is wrong use, too: another one would be accepted. */

@@ -27,7 +27,7 @@
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    int status = strag_tree_check(problem, "blueconnect", err);
+    int status = strag_tree_check(problem, err);
     return status == STRAG_OK ? strag_ring.check(problem, err) : status;
 }
 

@@ -54,7 +54,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     int node = rank == others.without ? 0 : strag_member_node(others, rank) + 1;
     struct strag_rounds wanted = strag_rounds_wanted(builder);
     if (node) {
-        strag_circulant_reduce_scatter(builder, others, node - 1, 0);
+        strag_circulant_reduce_scatter(builder, others, node - 1);
         strag_circulant_allgather(builder, others, node - 1, round / 2);
     }
     strag_stage(builder, "exchange");

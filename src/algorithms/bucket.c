@@ -152,8 +152,9 @@ void strag_rings_build(const struct strag_problem *problem, int rank, struct str
 }
 
 /* Until the phase ends, or one of the shorter dimensions has done. */
-int strag_rings_same_rounds(const struct strag_problem *problem, int round)
+int strag_rings_same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     const struct strag_rings *rings = problem->prepared;
     int s = 0, t = round;
     for (; t >= phase_rounds(rings, mirrored(rings, s)); s++)
@@ -170,7 +171,7 @@ int strag_rings_same_rounds(const struct strag_problem *problem, int round)
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_torus_check_ranks(problem, "bucket", problem->n, err);
+    return strag_torus_check_ranks(problem, problem->n, err);
 }
 
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)

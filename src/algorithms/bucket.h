@@ -25,6 +25,6 @@ void strag_rings_release(void *prepared);
 void strag_rings_claim(const struct strag_problem *problem, struct strag_claim *claim);
 void strag_rings_build(const struct strag_problem *problem, int rank,
                        struct strag_builder *builder);
-int strag_rings_same_rounds(const struct strag_problem *problem, int round);
+int strag_rings_same_rounds(const struct strag_problem *problem, int round, int *period);
 
 #endif

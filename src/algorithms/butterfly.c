@@ -33,8 +33,7 @@ static struct field find_field(const struct strag_problem *problem)
 
 int strag_butterfly_check(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_torus_check_ranks(problem, problem->algorithm->name, find_field(problem).active,
-                                   err);
+    return strag_torus_check_ranks(problem, find_field(problem).active, err);
 }
 
 int strag_butterfly_choices(const struct strag_problem *problem, int *blocks)

@@ -47,9 +47,9 @@ static void build_round(struct strag_builder *builder, struct strag_members memb
 }
 
 int strag_circulant_reduce_scatter(struct strag_builder *builder, struct strag_members members,
-                                   int node, int round)
+                                   int node)
 {
-    int s[STRAG_SKIPS_MAX];
+    int s[STRAG_SKIPS_MAX], round = 0;
     struct strag_rounds wanted = strag_rounds_wanted(builder);
     strag_stage(builder, "reduce-scatter");
     for (int k = strag_skips(members.count, s) - 1; k >= 0; k--, round++) {
@@ -89,7 +89,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     const struct strag_members all = {.count = problem->n, .without = problem->n};
-    int round = strag_circulant_reduce_scatter(builder, all, rank, 0);
+    int round = strag_circulant_reduce_scatter(builder, all, rank);
     strag_circulant_allgather(builder, all, rank, round);
 }
 

@@ -24,16 +24,14 @@ static inline int strag_member_node(struct strag_members members, int rank)
     return rank < members.without ? rank : rank - 1;
 }
 
-/**
- * Append what a node does in the reduce-scatter, after which its own block is the members' sum.
- *
- * @param round  the first round
- * @return the round behind the last one: ceil(log2 count) later
- */
+/** Append what a node does in the reduce-scatter, after which its own block is the members' sum.
+ * @return the round behind the last one: ceil(log2 count) */
 int strag_circulant_reduce_scatter(struct strag_builder *builder, struct strag_members members,
-                                   int node, int round);
+                                   int node);
 
-/** Append what it does in the allgather of all nodes' own blocks. As above. */
+/** Append what it does in the allgather of all nodes' own blocks.
+ * @param round  the first one
+ * @return the round behind the last one */
 int strag_circulant_allgather(struct strag_builder *builder, struct strag_members members, int node,
                               int round);
 

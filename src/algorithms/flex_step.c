@@ -22,15 +22,15 @@ static int64_t count_messages(const struct strag_problem *problem)
     return topology ? messages : 2 * (int64_t)problem->n * (problem->n - 1);
 }
 
-int strag_flex_check_messages(const struct strag_problem *problem, const char *name, int segments,
+int strag_flex_check_messages(const struct strag_problem *problem, int segments,
                               struct strag_error *err)
 {
     int64_t messages = count_messages(problem) * segments;
     if (messages > messages_max)
         return strag_fail(
             err, STRAG_ERR_UNSUPPORTED,
-            "%s would send %lld messages or more, all ranks together; the limit is %lld", name,
-            (long long)messages, (long long)messages_max);
+            "%s would send %lld messages or more, all ranks together; the limit is %lld",
+            problem->algorithm->name, (long long)messages, (long long)messages_max);
     return STRAG_OK;
 }
 

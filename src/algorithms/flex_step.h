@@ -25,9 +25,9 @@ struct strag_flex_step {
  */
 void strag_flex_step_build(const struct strag_flex_step *step, int distance);
 
-/** Does an algorithm of this name not send too many messages in this number of segments, all ranks
+/** Does the problem's algorithm not send too many messages in this number of segments, all ranks
  * together? @return STRAG_OK or STRAG_ERR_UNSUPPORTED */
-int strag_flex_check_messages(const struct strag_problem *problem, const char *name, int segments,
+int strag_flex_check_messages(const struct strag_problem *problem, int segments,
                               struct strag_error *err);
 
 /** Are all messages of a segment examined in no time, also if they are in few rounds? */

@@ -94,6 +94,14 @@ struct prepared {
     struct stage stages[];
 };
 
+/* The form of flexreduce-pipelined; the other row has none. */
+static const bool pipelined_form = true;
+
+static bool is_pipelined(const struct strag_problem *problem)
+{
+    return problem->algorithm->form != NULL;
+}
+
 /* ---- Preparing ---- */
 
 /* The rounds of a period: the steps of the longest level that has uplinks of hosts or switches. */
@@ -167,16 +175,9 @@ static int find_length(const struct prepared *prepared, int segment)
     return 1 << (doublings < prepared->doublings ? doublings : prepared->doublings);
 }
 
-static int check_messages(const struct strag_problem *problem, int segments, bool pipelined,
-                          struct strag_error *err)
+static int share(const struct strag_problem *problem, void **out, struct strag_error *err)
 {
-    return strag_flex_check_messages(problem, pipelined ? "flexreduce-pipelined" : "flexreduce",
-                                     segments, err);
-}
-
-static int share_form(const struct strag_problem *problem, bool pipelined, void **out,
-                      struct strag_error *err)
-{
+    const bool pipelined = is_pipelined(problem);
     struct strag_tree *tree;
     struct strag_flex *flex;
     int status = strag_tree_create(problem, &tree, err);
@@ -188,25 +189,15 @@ static int share_form(const struct strag_problem *problem, bool pipelined, void 
     return status;
 }
 
-static int share(const struct strag_problem *problem, void **out, struct strag_error *err)
-{
-    return share_form(problem, false, out, err);
-}
-
-static int share_pipelined(const struct strag_problem *problem, void **out, struct strag_error *err)
-{
-    return share_form(problem, true, out, err);
-}
-
 static void unshare(void *shared)
 {
     strag_flex_free(shared);
 }
 
-static int prepare_form(const struct strag_problem *problem, bool pipelined, void **out,
-                        struct strag_error *err)
+static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
 {
     const struct strag_flex *flex = problem->shared;
+    const bool pipelined = is_pipelined(problem);
     size_t stages = 2 * (size_t)flex->tree->levels;
     struct prepared *prepared = calloc(1, sizeof *prepared + stages * sizeof *prepared->stages);
     if (!prepared)
@@ -215,7 +206,7 @@ static int prepare_form(const struct strag_problem *problem, bool pipelined, voi
     prepared->segments = 1;
     int status = pipelined ? find_segments(prepared, problem, err) : STRAG_OK;
     if (status == STRAG_OK)
-        status = check_messages(problem, prepared->segments, pipelined, err);
+        status = strag_flex_check_messages(problem, prepared->segments, err);
     if (status != STRAG_OK) {
         free(prepared);
         return status;
@@ -224,17 +215,6 @@ static int prepare_form(const struct strag_problem *problem, bool pipelined, voi
     schedule(prepared, pipelined);
     *out = prepared;
     return STRAG_OK;
-}
-
-static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
-{
-    return prepare_form(problem, false, out, err);
-}
-
-static int prepare_pipelined(const struct strag_problem *problem, void **out,
-                             struct strag_error *err)
-{
-    return prepare_form(problem, true, out, err);
 }
 
 /* Numbers of segments, as far as there are not too many messages. Fewer than four are worth it
@@ -252,7 +232,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
         const bool power = (segments & (segments - 1)) == 0;
         const bool few_help = flex->tree->levels > 1 || segments >= SEGMENTS_LEAST;
         if (few_help && (power || find_doublings(segments, flex->tree->levels) > 0) &&
-            check_messages(problem, segments, true, NULL) == STRAG_OK)
+            strag_flex_check_messages(problem, segments, NULL) == STRAG_OK)
             blocks[count++] = flex->blocks * segments;
     }
     if (count == 0)
@@ -261,23 +241,13 @@ static int choices(const struct strag_problem *problem, int *blocks)
 }
 
 /* Before anything is prepared, if no count of segments makes them few enough. */
-static int check_form(const struct strag_problem *problem, bool pipelined, struct strag_error *err)
-{
-    int status = strag_tree_check(problem, "flexreduce", err);
-    if (status != STRAG_OK || problem->n < 2)
-        return status;
-    int segments = pipelined && problem->blocks == 0 ? SEGMENTS_LEAST : 1;
-    return check_messages(problem, segments, pipelined, err);
-}
-
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    return check_form(problem, false, err);
-}
-
-static int check_pipelined(const struct strag_problem *problem, struct strag_error *err)
-{
-    return check_form(problem, true, err);
+    int status = strag_tree_check(problem, err);
+    if (status != STRAG_OK || problem->n < 2)
+        return status;
+    int segments = is_pipelined(problem) && problem->blocks == 0 ? SEGMENTS_LEAST : 1;
+    return strag_flex_check_messages(problem, segments, err);
 }
 
 /* ---- Claim and bounds ---- */
@@ -356,19 +326,16 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 
 /* Once all stages are busy with segments of full length every period is like the next, until the
  * first stage runs out of these. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     const struct prepared *prepared = problem->prepared;
     const int number = round / prepared->period;
     const int first = prepared->doublings + prepared->nstages - 1;
     const int end = prepared->segments - prepared->doublings;
-    return round % prepared->period || number < first || number >= end ? 1 : end - number;
-}
-
-static int period(const struct strag_problem *problem, int round)
-{
-    const struct prepared *prepared = problem->prepared;
-    return same_rounds(problem, round) > 1 ? prepared->period : 1;
+    if (round % prepared->period || number < first || number >= end - 1)
+        return 1;
+    *period = prepared->period;
+    return end - number;
 }
 
 /* Segments of equal length, or those that grow; NONE if no two rounds are identical. */
@@ -428,11 +395,12 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .summary = "flexreduce in k segments: its L levels overlap; shares by uplinks' rates",
     .rounds = "(k+2L-1)(d_top-1)",
     .sent = "about 2(n-1)/n",
+    .form = &pipelined_form,
     .prefers_more_blocks = true,
-    .check = check_pipelined,
-    .share = share_pipelined,
+    .check = check,
+    .share = share,
     .unshare = unshare,
-    .prepare = prepare_pipelined,
+    .prepare = prepare,
     .release = free,
     .adds_nothing = adds_nothing_pipelined,
     .takes_long = takes_long_pipelined,
@@ -442,7 +410,6 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .build = build,
     .bounds = bounds,
     .same_rounds = same_rounds,
-    .period = period,
     .unit = unit,
     .form_of = form_of,
 };

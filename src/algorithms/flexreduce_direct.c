@@ -95,9 +95,8 @@ static int find_length(const struct prepared *prepared, int segment)
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    int status = strag_tree_check(problem, "flexreduce-direct", err);
-    return status == STRAG_OK ? strag_flex_check_messages(problem, "flexreduce-direct", 1, err)
-                              : status;
+    int status = strag_tree_check(problem, err);
+    return status == STRAG_OK ? strag_flex_check_messages(problem, 1, err) : status;
 }
 
 /* Without levels and slow links it is flexreduce. */
@@ -171,7 +170,7 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
             err, STRAG_ERR_UNSUPPORTED,
             "flexreduce-direct cannot cut the vector for a tree as deep and uneven as this; "
             "flexreduce can");
-    int status = strag_flex_check_messages(problem, "flexreduce-direct", segments, err);
+    int status = strag_flex_check_messages(problem, segments, err);
     if (status != STRAG_OK)
         return status;
     struct prepared *prepared = malloc(sizeof *prepared);
@@ -199,7 +198,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
     for (size_t i = 0; i < most; i++) {
         const int64_t cut = (int64_t)segments[i] * shares->rated->blocks;
         if (cut > shares->equal->blocks && cut < INT32_MAX &&
-            strag_flex_check_messages(problem, "flexreduce-direct", segments[i], NULL) == STRAG_OK)
+            strag_flex_check_messages(problem, segments[i], NULL) == STRAG_OK)
             blocks[count++] = (int)cut;
     }
     if (count == 0)
@@ -273,8 +272,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 /* ---- Identical rounds and equivalent ranks ---- */
 
 /* From when all stages are busy until the first one runs out. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     const struct prepared *prepared = problem->prepared;
     const int segments = prepared->segments;
     const bool steady =

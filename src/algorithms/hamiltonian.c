@@ -83,7 +83,7 @@ static int check_topology(const struct strag_problem *problem, const struct plan
                           struct strag_error *err)
 {
     const struct strag_torus *torus = &plane->torus;
-    int status = strag_torus_check_hosts(problem, "hamiltonian", err);
+    int status = strag_torus_check_hosts(problem, err);
     if (status != STRAG_OK)
         return status;
     if (torus->dims > 2 || !torus->wrap[0] || (torus->dims == 2 && !torus->wrap[1]))
@@ -252,8 +252,9 @@ static int choices(const struct strag_problem *problem, int *blocks)
     return strag_torus_choices(problem, &torus, problem->n, blocks);
 }
 
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     return strag_ring_same_rounds(problem->n, round);
 }
 

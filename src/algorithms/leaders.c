@@ -145,8 +145,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 }
 
 /* The halves of the ring. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     const struct hosts *hosts = problem->prepared;
     int t = round - hosts->steps;
     return t < 0 || t >= 2 * (hosts->q - 1) ? 1 : strag_ring_same_rounds(hosts->q, t);

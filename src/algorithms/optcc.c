@@ -303,17 +303,18 @@ static int64_t find_segments(const struct strag_problem *problem, struct optcc *
 
 /* The numbers that follow from how many links are slow, and how slow the slowest is. Of many the
  * least slow count as fast, so that there is a track for a section at least. */
-static void set_hosts(struct optcc *optcc, const struct strag_uplinks_count *count)
+static void set_hosts(struct optcc *optcc, const struct strag_problem *problem)
 {
-    int hosts = count->fast + count->slow, most = (hosts - 1) / 2;
-    optcc->slow = count->slow < most ? count->slow : most;
+    const struct strag_uplinks_count count = strag_uplinks_count(problem);
+    int hosts = count.fast + count.slow, most = (hosts - 1) / 2;
+    optcc->slow = count.slow < most ? count.slow : most;
     optcc->fast = hosts - optcc->slow;
-    optcc->ranks_per_host = count->ranks_per_host;
+    optcc->ranks_per_host = count.ranks_per_host;
     optcc->body = optcc->fast - 1;
     optcc->sections = optcc->fast - optcc->slow;
-    optcc->mixed = optcc->slow > 0 && optcc->fast > 3 && 2 * count->slowest <= STRAG_UPLINK_FULL;
+    optcc->mixed = optcc->slow > 0 && optcc->fast > 3 && 2 * count.slowest <= STRAG_UPLINK_FULL;
     optcc->section = STRAG_UPLINK_FULL;
-    int64_t bubble = 2 * (int64_t)count->slowest - STRAG_UPLINK_FULL;
+    int64_t bubble = 2 * (int64_t)count.slowest - STRAG_UPLINK_FULL;
     optcc->chunk = optcc->slow == 1 && bubble > 0 ? bubble : 0;
 }
 
@@ -354,12 +355,6 @@ static int find_tracks(struct optcc *optcc, struct strag_error *err)
     return STRAG_OK;
 }
 
-static int check(const struct strag_problem *problem, struct strag_error *err)
-{
-    struct strag_uplinks_count count;
-    return strag_uplinks_check(problem, "optcc", &count, err);
-}
-
 static void release(void *prepared)
 {
     struct optcc *optcc = prepared;
@@ -371,14 +366,10 @@ static void release(void *prepared)
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
 {
     struct optcc *optcc = calloc(1, sizeof *optcc);
-    struct strag_uplinks_count count;
     if (!optcc)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d ranks", problem->n);
-    int status = strag_uplinks_count(problem, &count, err);
-    if (status == STRAG_OK) {
-        set_hosts(optcc, &count);
-        status = strag_uplinks_open(problem, optcc->fast, &optcc->uplinks, err);
-    }
+    set_hosts(optcc, problem);
+    int status = strag_uplinks_open(problem, optcc->fast, &optcc->uplinks, err);
     if (status == STRAG_OK)
         status = find_tracks(optcc, err);
     if (status == STRAG_OK)
@@ -398,10 +389,8 @@ static int64_t blocks_of(void *of, int segments)
 /* With more segments less is lost at both ends, but more windows wait for their latency. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    struct strag_uplinks_count hosts;
     struct optcc optcc = {.slow = 0};
-    if (strag_uplinks_count(problem, &hosts, NULL) == STRAG_OK)
-        set_hosts(&optcc, &hosts);
+    set_hosts(&optcc, problem);
     return strag_uplinks_choices(optcc.slow, SEGMENTS_MIN, optcc.body, blocks_of, &optcc, blocks);
 }
 
@@ -573,8 +562,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 
 /* Around a ring nothing but the blocks changes. Next to it a slow host moves, and it reduces what
  * it receives in every other segment. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     const struct optcc *optcc = problem->prepared;
     if (optcc->slow == 0 && optcc->ranks_per_host == 1) {
         int end = optcc->segments * optcc->body;
@@ -588,10 +578,8 @@ static int same_rounds(const struct strag_problem *problem, int round)
  * where that means very many messages. */
 static bool takes_long(const struct strag_problem *problem)
 {
-    struct strag_uplinks_count count;
     return strag_uplinks_many(problem) ||
-           (problem->n > MANY_RANKS && strag_uplinks_count(problem, &count, NULL) == STRAG_OK &&
-            count.slow == 0);
+           (problem->n > MANY_RANKS && strag_uplinks_count(problem).slow == 0);
 }
 
 const struct strag_algorithm strag_optcc = {
@@ -599,7 +587,7 @@ const struct strag_algorithm strag_optcc = {
     .summary = "few slow links: they carry what only they can, next to a ring of the others",
     .rounds = "(k+2)(n-2)",
     .sent = "1 to 2",
-    .check = check,
+    .check = strag_uplinks_check,
     .prepare = prepare,
     .release = release,
     .adds_nothing = strag_uplinks_equal,

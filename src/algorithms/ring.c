@@ -73,8 +73,9 @@ static void build(const struct strag_problem *problem, int r, struct strag_build
         strag_ring_step(&place, t % (n - 1), t >= n - 1, t, builder);
 }
 
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
+    (void)period;
     return strag_ring_same_rounds(problem->n, round);
 }
 

@@ -387,7 +387,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     int node = rank == schedule->straggler ? n - 1 : strag_member_node(others, rank);
     struct strag_rounds wanted = strag_rounds_wanted(builder);
     if (rank != schedule->straggler)
-        strag_circulant_reduce_scatter(builder, others, node, 0);
+        strag_circulant_reduce_scatter(builder, others, node);
     int first = wanted.first > before ? wanted.first : before;
     for (int round = first; round < before + schedule->rounds && round < wanted.end; round++)
         build_meeting(schedule, node, round, round - before, builder);

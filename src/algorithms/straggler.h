@@ -9,6 +9,11 @@
  * of 0 seconds counts. @return -1: none is named */
 int strag_awaited_straggler(const struct strag_problem *problem);
 
+/** The check of those that cut the vector into a multiple of some blocks, and into `most` at most.
+ */
+int strag_straggler_check_blocks(const struct strag_problem *problem, int multiple, int most,
+                                 struct strag_error *err);
+
 /** All ranks but the straggler. */
 static inline struct strag_members strag_others(int n, int straggler)
 {

@@ -40,11 +40,6 @@ struct ranks {
     int32_t *at;      /* [rank]: its place in the list */
 };
 
-struct prepared {
-    const struct ranks *ranks;
-    int segments; /* of a part */
-};
-
 /* ---- Who is late ---- */
 
 /* @return seconds, of several the most; negative: it is in time */
@@ -121,11 +116,7 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
     if (owners == 0)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "straggler-direct needs a rank that is not late, all %d are", problem->n);
-    if (problem->blocks > BLOCKS_MAX || problem->blocks % owners)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "straggler-direct cuts into a multiple of %d blocks, up to %d, not %d",
-                          owners, BLOCKS_MAX, problem->blocks);
-    return STRAG_OK;
+    return strag_straggler_check_blocks(problem, owners, BLOCKS_MAX, err);
 }
 
 static int choices(const struct strag_problem *problem, int *blocks)
@@ -139,24 +130,20 @@ static int choices(const struct strag_problem *problem, int *blocks)
     return count;
 }
 
-static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
+/* Of a part. */
+static int segments_of(const struct strag_problem *problem)
 {
-    struct prepared *prepared = malloc(sizeof *prepared);
-    if (!prepared)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a schedule");
-    prepared->ranks = problem->shared;
-    prepared->segments = problem->blocks ? problem->blocks / prepared->ranks->owners : PREFERRED;
-    *out = prepared;
-    return STRAG_OK;
+    const struct ranks *ranks = problem->shared;
+    return problem->blocks ? problem->blocks / ranks->owners : PREFERRED;
 }
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
-    const struct prepared *prepared = problem->prepared;
-    const int owners = prepared->ranks->owners;
+    const struct ranks *ranks = problem->shared;
+    const int owners = ranks->owners, segments = segments_of(problem);
     *claim = (struct strag_claim){
-        .rounds = owners + prepared->segments,
-        .blocks = owners * prepared->segments,
+        .rounds = owners + segments,
+        .blocks = owners * segments,
         .sent_max = (double)(owners - 1 + problem->n - 1) / owners,
         .chain = owners + 1,
         .waits = true,
@@ -165,68 +152,76 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
+/* A rank, by its place in the list, in a round. */
+struct turn {
+    const struct ranks *ranks;
+    struct strag_builder *builder;
+    int segments, at, round;
+};
+
 /* Segment t of every part is handed in. */
-static void hand_in(const struct prepared *prepared, int at, int round, int t,
-                    struct strag_builder *builder)
+static void hand_in(const struct turn *turn, int t)
 {
-    const struct ranks *ranks = prepared->ranks;
-    const int owners = ranks->owners, n = owners + ranks->late;
+    const struct ranks *ranks = turn->ranks;
+    struct strag_builder *builder = turn->builder;
+    const int owners = ranks->owners, n = owners + ranks->late, at = turn->at, m = turn->segments;
     strag_stage(builder, "hand in");
     for (int i = 0; at >= owners && i < owners; i++) {
         const int owner = (at + i) % owners; /* not all stragglers at the same one */
-        strag_send(builder, round, ranks->list[owner], owner * prepared->segments + t, 1);
+        strag_send(builder, turn->round, ranks->list[owner], owner * m + t, 1);
     }
     for (int late = owners; at < owners && late < n; late++)
-        strag_recv_reduce(builder, round, ranks->list[late], at * prepared->segments + t, 1);
+        strag_recv_reduce(builder, turn->round, ranks->list[late], at * m + t, 1);
 }
 
 /* Segment t of every part is complete, and goes to all. */
-static void spread(const struct prepared *prepared, int at, int round, int t,
-                   struct strag_builder *builder)
+static void spread(const struct turn *turn, int t)
 {
-    const struct ranks *ranks = prepared->ranks;
-    const int owners = ranks->owners, n = owners + ranks->late;
+    const struct ranks *ranks = turn->ranks;
+    struct strag_builder *builder = turn->builder;
+    const int owners = ranks->owners, n = owners + ranks->late, at = turn->at, m = turn->segments;
     strag_stage(builder, "spread");
     for (int i = 1; at < owners && i < n; i++)
-        strag_send(builder, round, ranks->list[(at + i) % n], at * prepared->segments + t, 1);
+        strag_send(builder, turn->round, ranks->list[(at + i) % n], at * m + t, 1);
     for (int owner = 0; owner < owners; owner++) {
         if (owner != at)
-            strag_recv(builder, round, ranks->list[owner], owner * prepared->segments + t, 1);
+            strag_recv(builder, turn->round, ranks->list[owner], owner * m + t, 1);
     }
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    const struct prepared *prepared = problem->prepared;
-    const struct ranks *ranks = prepared->ranks;
+    const struct ranks *ranks = problem->shared;
     const struct strag_rounds wanted = strag_rounds_wanted(builder);
-    const int owners = ranks->owners, at = ranks->at[rank], rounds = owners + prepared->segments;
+    const int owners = ranks->owners, at = ranks->at[rank], segments = segments_of(problem);
+    struct turn turn = {ranks, builder, segments, at, wanted.first};
     /* A ring's member ends with the part behind its number. */
     const struct strag_ring_place place = {.at = at - 1,
                                            .size = owners,
                                            .next = ranks->list[(at + 1) % owners],
                                            .previous = ranks->list[(at + owners - 1) % owners],
                                            .first = 0,
-                                           .chunk = prepared->segments};
-    for (int round = wanted.first; round < wanted.end && round < rounds; round++) {
-        const int t = round - (owners - 1);
+                                           .chunk = segments};
+    for (; turn.round < wanted.end && turn.round < owners + segments; turn.round++) {
+        const int t = turn.round - (owners - 1);
         if (t < 0 && at < owners)
-            strag_ring_step(&place, round, false, round, builder);
-        if (t >= 0 && t < prepared->segments)
-            hand_in(prepared, at, round, t, builder);
+            strag_ring_step(&place, turn.round, false, turn.round, builder);
+        if (t >= 0 && t < segments)
+            hand_in(&turn, t);
         if (t > 0)
-            spread(prepared, at, round, t - 1, builder);
+            spread(&turn, t - 1);
     }
 }
 
 /* The ring's, and those in which segments are both handed in and spread. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
-    const struct prepared *prepared = problem->prepared;
-    const int before = prepared->ranks->owners - 1, t = round - before;
+    (void)period;
+    const struct ranks *ranks = problem->shared;
+    const int segments = segments_of(problem), t = round - (ranks->owners - 1);
     if (t < 0)
         return -t;
-    return t > 0 && t < prepared->segments ? prepared->segments - t : 1;
+    return t > 0 && t < segments ? segments - t : 1;
 }
 
 const struct strag_algorithm strag_straggler_direct = {
@@ -238,8 +233,6 @@ const struct strag_algorithm strag_straggler_direct = {
     .check = check,
     .share = share,
     .unshare = unshare,
-    .prepare = prepare,
-    .release = free,
     .choices = choices,
     .claim = claim,
     .build = build,

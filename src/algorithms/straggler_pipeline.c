@@ -401,17 +401,14 @@ static int full_rounds(const struct schedule *schedule, int round)
     return turn.offset + q - 1 < m ? at + 1 - 2 * q : 0;
 }
 
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     const struct schedule *schedule = problem->prepared;
     int cycles = full_rounds(schedule, round) / schedule->q;
-    return cycles > 1 ? cycles : 1;
-}
-
-static int period(const struct strag_problem *problem, int round)
-{
-    const struct schedule *schedule = problem->prepared;
-    return full_rounds(schedule, round) / schedule->q > 1 ? schedule->q : 1;
+    if (cycles <= 1)
+        return 1;
+    *period = schedule->q;
+    return cycles;
 }
 
 /* A cycle of turns. */
@@ -436,6 +433,5 @@ const struct strag_algorithm strag_straggler_pipeline = {
     .sent_max = sent_max,
     .build = build,
     .same_rounds = same_rounds,
-    .period = period,
     .unit = unit,
 };

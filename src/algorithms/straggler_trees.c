@@ -83,12 +83,6 @@ struct forest {
     struct branch *branch;            /* [tree * n + rank] */
 };
 
-struct prepared {
-    const struct forest *forest;
-    int segments;
-    int before; /* rounds */
-};
-
 /* ---- Hosts ---- */
 
 static void find_delays(const struct strag_state *state, struct forest *forest)
@@ -352,12 +346,7 @@ static int share(const struct strag_problem *problem, void **shared, struct stra
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     const struct strag_torus torus = strag_torus_of(problem);
-    const int trees = count_trees(&torus);
-    if (problem->n > 1 && (problem->blocks > BLOCKS_MAX || problem->blocks % trees))
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "straggler-trees cuts into a multiple of %d blocks, up to %d, not %d",
-                          trees, BLOCKS_MAX, problem->blocks);
-    return STRAG_OK;
+    return strag_straggler_check_blocks(problem, count_trees(&torus), BLOCKS_MAX, err);
 }
 
 static int choices(const struct strag_problem *problem, int *blocks)
@@ -372,38 +361,36 @@ static int choices(const struct strag_problem *problem, int *blocks)
     return count;
 }
 
-static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
+static int segments_of(const struct strag_problem *problem)
 {
     const struct forest *forest = problem->shared;
-    struct prepared *prepared = malloc(sizeof *prepared);
-    if (!prepared)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a schedule");
-    prepared->forest = forest;
-    prepared->segments = problem->blocks ? problem->blocks / forest->trees : forest->after;
-    prepared->before = forest->before ? prepared->segments + forest->before - 1 : 0;
-    *out = prepared;
-    return STRAG_OK;
+    return problem->blocks ? problem->blocks / forest->trees : forest->after;
+}
+
+/* Rounds before the arrival. */
+static int count_before(const struct forest *forest, int segments)
+{
+    return forest->before ? segments + forest->before - 1 : 0;
 }
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
-    const struct prepared *prepared = problem->prepared;
-    const struct forest *forest = prepared->forest;
+    const struct forest *forest = problem->shared;
+    const int segments = segments_of(problem), before = count_before(forest, segments);
     *claim = (struct strag_claim){
-        .rounds = prepared->before + prepared->segments + forest->after,
-        .blocks = forest->trees * prepared->segments,
+        .rounds = before + segments + forest->after,
+        .blocks = forest->trees * segments,
         .chain = forest->chained ? (forest->before ? forest->before : 1) + forest->after : 0,
         .waits = true,
         .straggler = forest->straggler,
-        .before = prepared->before,
+        .before = before,
     };
 }
 
 /* Every message is a segment. */
 static double sent_max(const struct strag_problem *problem)
 {
-    const struct prepared *prepared = problem->prepared;
-    const struct forest *forest = prepared->forest;
+    const struct forest *forest = problem->shared;
     int most = 0;
     for (int rank = 0; rank < forest->n; rank++) {
         int sends = 0;
@@ -420,9 +407,9 @@ static double sent_max(const struct strag_problem *problem)
 
 /* A rank in a tree, in a round before or after the arrival. */
 struct turn {
-    const struct prepared *prepared;
+    const struct forest *forest;
     const struct branch *branch; /* of the tree's ranks */
-    int tree, rank;
+    int segments, tree, rank;
     int round, t; /* t: from the first round before, or from the arrival on */
     struct strag_builder *builder;
 };
@@ -430,8 +417,7 @@ struct turn {
 /* @return the block, or NONE: there is no such segment */
 static int block_of(const struct turn *turn, int segment)
 {
-    const int segments = turn->prepared->segments;
-    return segment >= 0 && segment < segments ? turn->tree * segments + segment : NONE;
+    return segment >= 0 && segment < turn->segments ? turn->tree * turn->segments + segment : NONE;
 }
 
 static void send(const struct turn *turn, int peer, int block)
@@ -441,7 +427,7 @@ static void send(const struct turn *turn, int peer, int block)
 
 static void build_before(const struct turn *turn)
 {
-    const struct forest *forest = turn->prepared->forest;
+    const struct forest *forest = turn->forest;
     const int root = forest->root[turn->tree], rank = turn->rank;
     const int up = turn->t - forest->before + turn->branch[rank].early;
     const int block = block_of(turn, up + 1), mate = forest->mate;
@@ -457,7 +443,7 @@ static void build_before(const struct turn *turn)
 
 static void build_after(const struct turn *turn)
 {
-    const struct forest *forest = turn->prepared->forest;
+    const struct forest *forest = turn->forest;
     const int root = forest->root[turn->tree], rank = turn->rank;
     const int down = turn->t - turn->branch[rank].depth, block = block_of(turn, down);
     strag_stage(turn->builder, "hand in");
@@ -476,15 +462,15 @@ static void build_after(const struct turn *turn)
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    const struct prepared *prepared = problem->prepared;
-    const struct forest *forest = prepared->forest;
+    const struct forest *forest = problem->shared;
     const struct strag_rounds wanted = strag_rounds_wanted(builder);
-    const int rounds = prepared->before + prepared->segments + forest->after;
-    struct turn turn = {.prepared = prepared, .rank = rank, .builder = builder};
+    const int segments = segments_of(problem), before = count_before(forest, segments);
+    const int rounds = before + segments + forest->after;
+    struct turn turn = {.forest = forest, .segments = segments, .rank = rank, .builder = builder};
     strag_stage(builder, "sum up");
     for (turn.round = wanted.first; turn.round < wanted.end && turn.round < rounds; turn.round++) {
-        const bool early = turn.round < prepared->before;
-        turn.t = turn.round - (early ? 0 : prepared->before);
+        const bool early = turn.round < before;
+        turn.t = turn.round - (early ? 0 : before);
         for (turn.tree = 0; turn.tree < forest->trees; turn.tree++) {
             turn.branch = forest->branch + (size_t)turn.tree * (size_t)forest->n;
             if (!early)
@@ -496,21 +482,22 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 }
 
 /* From when all nodes are busy until the first segments have all set out. */
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
-    const struct prepared *prepared = problem->prepared;
-    const struct forest *forest = prepared->forest;
-    const bool early = round < prepared->before;
-    const int t = round - (early ? 0 : prepared->before);
+    (void)period;
+    const struct forest *forest = problem->shared;
+    const int segments = segments_of(problem), before = count_before(forest, segments);
+    const bool early = round < before;
+    const int t = round - (early ? 0 : before);
     const int full = early ? forest->before - 1 : forest->after;
-    return t >= full && t < prepared->segments ? prepared->segments - t : 1;
+    return t >= full && t < segments ? segments - t : 1;
 }
 
 /* A segment of every tree. */
 static int unit(const struct strag_problem *problem)
 {
-    const struct prepared *prepared = problem->prepared;
-    return prepared->forest->trees;
+    const struct forest *forest = problem->shared;
+    return forest->trees;
 }
 
 /* Those with identical rounds both before and after, unless their number decides what share of the
@@ -530,8 +517,6 @@ const struct strag_algorithm strag_straggler_trees = {
     .check = check,
     .share = share,
     .unshare = unshare,
-    .prepare = prepare,
-    .release = free,
     .choices = choices,
     .claim = claim,
     .sent_max = sent_max,

@@ -64,7 +64,8 @@
  */
 #include "algorithms/swing_walk.h"
 
-#include <stdio.h>
+#include "base/text.h"
+
 #include <stdlib.h>
 
 /* ---- Steps that divide the blocks ---- */
@@ -256,7 +257,7 @@ static int find_forms(const struct strag_problem *problem, int forms[FORMS + 1])
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_torus_check(problem, "swing", problem->n, err);
+    return strag_torus_check(problem, problem->n, err);
 }
 
 /* The accepted counts: "3, 6 or 12". */
@@ -264,10 +265,12 @@ static int refuse_blocks(const struct strag_problem *problem, struct strag_error
 {
     char list[(FORMS + 1) * 16] = "";
     int forms[FORMS + 1], count = find_forms(problem, forms);
-    for (int f = 0, length = 0; f < count; f++) {
-        const char *comma = f == 0 ? "" : f == count - 1 ? " or " : ", ";
-        length += snprintf(list + length, sizeof list - (size_t)length, "%s%d", comma, forms[f]);
-    }
+    for (int f = 0; f < count; f++)
+        strag_append(list, sizeof list, "%s%d",
+                     f == 0           ? ""
+                     : f == count - 1 ? " or "
+                                      : ", ",
+                     forms[f]);
     return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                       "swing cuts the vector of %d ranks into %s blocks, not %d", problem->n, list,
                       problem->blocks);
@@ -319,7 +322,7 @@ const struct strag_algorithm strag_swing = {
 
 static int check_latency(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_torus_check(problem, "swing-latency", strag_torus_of(problem).local, err);
+    return strag_torus_check(problem, strag_torus_of(problem).local, err);
 }
 
 static int prepare_latency(const struct strag_problem *problem, void **prepared,

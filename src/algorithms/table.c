@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "algorithms/table.h"
 
-#include <stdio.h>
+#include "base/text.h"
+
 #include <string.h>
 
 /* Every algorithm, once. Of two that the model finds equally fast, the first is chosen. */
@@ -46,14 +47,9 @@ _Static_assert(sizeof strag_algorithms / sizeof *strag_algorithms - 1 <= STRAG_A
 
 char *strag_algorithm_names(char *buffer, size_t size)
 {
-    size_t used = 0;
-    if (size)
-        buffer[0] = '\0';
-    for (int i = 0; strag_algorithms[i] && used < size; i++) {
-        int length =
-            snprintf(buffer + used, size - used, "%s%s", i ? ", " : "", strag_algorithms[i]->name);
-        used += length > 0 ? (size_t)length : 0;
-    }
+    buffer[0] = '\0';
+    for (int i = 0; strag_algorithms[i]; i++)
+        strag_append(buffer, size, "%s%s", i ? ", " : "", strag_algorithms[i]->name);
     return buffer;
 }
 

@@ -70,46 +70,44 @@ int strag_torus_choices(const struct strag_problem *problem, const struct strag_
 
 /* The number of ports, and that all blocks can be counted. */
 static int check_parts(const struct strag_problem *problem, const struct strag_torus *torus,
-                       const char *name, int blocks, struct strag_error *err)
+                       int blocks, struct strag_error *err)
 {
     if (problem->ports > 1 && problem->ports > 2 * torus->dims)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "%s drives up to 2 ports for each dimension with more than one host, "
                           "here %d; not %d",
-                          name, 2 * torus->dims, problem->ports);
+                          problem->algorithm->name, 2 * torus->dims, problem->ports);
     if (blocks > INT_MAX / 2 / torus->parts)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "%s cuts the vector into %d blocks at most, too few for %d ranks", name,
-                          INT_MAX / 2, problem->n);
+                          "%s cuts the vector into %d blocks at most, too few for %d ranks",
+                          problem->algorithm->name, INT_MAX / 2, problem->n);
     return STRAG_OK;
 }
 
-int strag_torus_check(const struct strag_problem *problem, const char *name, int blocks,
-                      struct strag_error *err)
+int strag_torus_check(const struct strag_problem *problem, int blocks, struct strag_error *err)
 {
     struct strag_torus torus = strag_torus_of(problem);
-    return check_parts(problem, &torus, name, blocks, err);
+    return check_parts(problem, &torus, blocks, err);
 }
 
-int strag_torus_check_hosts(const struct strag_problem *problem, const char *name,
-                            struct strag_error *err)
+int strag_torus_check_hosts(const struct strag_problem *problem, struct strag_error *err)
 {
     const struct strag_topology *topology = problem->topology;
     if (topology && topology->network != STRAG_NETWORK_TREE && !topology->box)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs hosts that fill a box of the %s",
-                          name, strag_network_name(topology->network));
+                          problem->algorithm->name, strag_network_name(topology->network));
     if (topology && topology->box && topology->ranks_per_host > 1)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs one rank per host, not %d", name,
-                          topology->ranks_per_host);
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs one rank per host, not %d",
+                          problem->algorithm->name, topology->ranks_per_host);
     return STRAG_OK;
 }
 
-int strag_torus_check_ranks(const struct strag_problem *problem, const char *name, int blocks,
+int strag_torus_check_ranks(const struct strag_problem *problem, int blocks,
                             struct strag_error *err)
 {
     struct strag_torus torus = strag_torus_of_ranks(problem);
-    int status = strag_torus_check_hosts(problem, name, err);
-    return status == STRAG_OK ? check_parts(problem, &torus, name, blocks, err) : status;
+    int status = strag_torus_check_hosts(problem, err);
+    return status == STRAG_OK ? check_parts(problem, &torus, blocks, err) : status;
 }
 
 int strag_torus_cell(const struct strag_torus *torus, int rank, int *local)

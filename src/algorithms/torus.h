@@ -54,19 +54,16 @@ int strag_torus_choices(const struct strag_problem *problem, const struct strag_
  * The check of every algorithm that runs on strag_torus: the number of ports, and that all blocks
  * can be counted.
  *
- * @param name    the algorithm's
  * @param blocks  how many it wants per part
  */
-int strag_torus_check(const struct strag_problem *problem, const char *name, int blocks,
-                      struct strag_error *err);
+int strag_torus_check(const struct strag_problem *problem, int blocks, struct strag_error *err);
 
 /** For those that run on strag_torus_of_ranks: do the hosts fill a box, each with one rank, or are
  * they a line? */
-int strag_torus_check_hosts(const struct strag_problem *problem, const char *name,
-                            struct strag_error *err);
+int strag_torus_check_hosts(const struct strag_problem *problem, struct strag_error *err);
 
 /** Both checks for strag_torus_of_ranks. */
-int strag_torus_check_ranks(const struct strag_problem *problem, const char *name, int blocks,
+int strag_torus_check_ranks(const struct strag_problem *problem, int blocks,
                             struct strag_error *err);
 
 /** A rank's cell. @param[out] local  its number on its host, from 0 */

@@ -23,10 +23,10 @@ double strag_slowness(const struct strag_problem *problem, const struct strag_to
     const struct strag_state *state = problem->state;
     double factor = 1;
     for (int i = 0; state && i < state->nslow; i++) {
-        int rank = state->slow[i].rank;
-        if (rank >= 0 && rank < problem->n && state->slow[i].factor > factor &&
-            (topology ? topology->host_node[rank] : rank) == host)
-            factor = state->slow[i].factor;
+        const struct strag_slow *slow = &state->slow[i];
+        if (slow->factor > factor &&
+            (topology ? topology->host_node[slow->rank] : slow->rank) == host)
+            factor = slow->factor;
     }
     return factor;
 }
@@ -136,12 +136,12 @@ static int fill(struct strag_tree *tree, struct source *source)
     return source->no_memory ? STRAG_ERR_MEMORY : number_levels(tree);
 }
 
-int strag_tree_check(const struct strag_problem *problem, const char *name, struct strag_error *err)
+int strag_tree_check(const struct strag_problem *problem, struct strag_error *err)
 {
     const struct strag_topology *topology = problem->topology;
     if (topology && topology->network != STRAG_NETWORK_TREE)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs a tree, not a %s", name,
-                          strag_network_name(topology->network));
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs a tree, not a %s",
+                          problem->algorithm->name, strag_network_name(topology->network));
     return STRAG_OK;
 }
 

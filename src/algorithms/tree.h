@@ -71,8 +71,7 @@ double strag_slowness(const struct strag_problem *problem, const struct strag_to
                       int host);
 
 /** The check of algorithms that need a tree: that the network is one, or is left open. */
-int strag_tree_check(const struct strag_problem *problem, const char *name,
-                     struct strag_error *err);
+int strag_tree_check(const struct strag_problem *problem, struct strag_error *err);
 
 /** Is there in addition no grid? Then algorithms for grids have but one dimension. */
 static inline bool strag_tree_is_one_switch(const struct strag_problem *problem)

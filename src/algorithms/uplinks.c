@@ -24,21 +24,6 @@ struct link {
     int32_t rate;
 };
 
-static int check_state(const struct strag_problem *problem, struct strag_error *err)
-{
-    const struct strag_state *state = problem->state;
-    for (int i = 0; state && i < state->nslow; i++) {
-        if (state->slow[i].rank < 0 || state->slow[i].rank >= problem->n)
-            return strag_fail(err, STRAG_ERR_ARGUMENT, "slow rank %d; with %d ranks it is 0 to %d",
-                              state->slow[i].rank, problem->n, problem->n - 1);
-        if (!(state->slow[i].factor >= 1) || isinf(state->slow[i].factor))
-            return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "rank %d is slower by a factor of %g; must be at least 1",
-                              state->slow[i].rank, state->slow[i].factor);
-    }
-    return STRAG_OK;
-}
-
 static int host_of(const struct strag_problem *problem, int rank)
 {
     return problem->topology ? problem->topology->host_node[rank] : rank;
@@ -59,15 +44,6 @@ static double said(const struct strag_problem *problem, int rank)
             least = node->uplink;
     }
     return least;
-}
-
-int strag_uplinks_check(const struct strag_problem *problem, const char *name,
-                        struct strag_uplinks_count *count, struct strag_error *err)
-{
-    int status = strag_uplinks_count(problem, count, err);
-    if (status == STRAG_OK && problem->n > 1 && count->fast + count->slow < 2)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs two hosts at least, not 1", name);
-    return status;
 }
 
 bool strag_uplinks_equal(const struct strag_problem *problem)
@@ -126,49 +102,51 @@ static int32_t rate(const struct strag_problem *problem, const struct scale *sca
     return (int32_t)fmax(1, floor(part * STRAG_UPLINK_FULL + 0.5));
 }
 
-int strag_uplinks_count(const struct strag_problem *problem, struct strag_uplinks_count *count,
-                        struct strag_error *err)
+struct strag_uplinks_count strag_uplinks_count(const struct strag_problem *problem)
 {
-    int status = check_state(problem, err);
-    if (status != STRAG_OK)
-        return status;
-    struct scale scale = find_scale(problem);
-    *count = (struct strag_uplinks_count){.ranks_per_host = scale.ranks_per_host,
-                                          .slowest = STRAG_UPLINK_FULL};
+    const struct scale scale = find_scale(problem);
+    struct strag_uplinks_count count = {.ranks_per_host = scale.ranks_per_host,
+                                        .slowest = STRAG_UPLINK_FULL};
     for (int i = 0; i < scale.hosts; i++) {
         int32_t one = rate(problem, &scale, i);
-        count->total += one;
-        count->fast += one == STRAG_UPLINK_FULL;
-        count->slow += one < STRAG_UPLINK_FULL;
-        if (one < count->slowest) {
-            count->slowest = one;
-            count->slowest_ones = 0;
+        count.total += one;
+        count.fast += one == STRAG_UPLINK_FULL;
+        count.slow += one < STRAG_UPLINK_FULL;
+        if (one < count.slowest) {
+            count.slowest = one;
+            count.slowest_ones = 0;
         }
-        count->slowest_ones += one < STRAG_UPLINK_FULL && one == count->slowest;
+        count.slowest_ones += one < STRAG_UPLINK_FULL && one == count.slowest;
     }
+    return count;
+}
+
+int strag_uplinks_check(const struct strag_problem *problem, struct strag_error *err)
+{
+    const struct strag_uplinks_count count = strag_uplinks_count(problem);
+    if (problem->n > 1 && count.fast + count.slow < 2)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs two hosts at least, not 1",
+                          problem->algorithm->name);
     return STRAG_OK;
 }
 
 bool strag_uplinks_many(const struct strag_problem *problem)
 {
-    struct strag_uplinks_count count;
-    return strag_uplinks_count(problem, &count, NULL) == STRAG_OK &&
-           (int64_t)count.slow * (count.fast + count.slow) > meetings_most;
-}
-
-/* The slowest first; of equals in the order of the tree. */
-static int by_rate(const void *a, const void *b)
-{
-    const struct link *x = a, *y = b;
-    if (x->rate != y->rate)
-        return x->rate < y->rate ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    const struct strag_uplinks_count count = strag_uplinks_count(problem);
+    return (int64_t)count.slow * (count.fast + count.slow) > meetings_most;
 }
 
 static int by_tree(const void *a, const void *b)
 {
     const struct link *x = a, *y = b;
     return (x->first > y->first) - (x->first < y->first);
+}
+
+/* The slowest first; of equals in the order of the tree. */
+static int by_rate(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+    return x->rate != y->rate ? (x->rate < y->rate ? -1 : 1) : by_tree(a, b);
 }
 
 static void put_in_order(const struct strag_problem *problem, int ring,
@@ -195,9 +173,6 @@ int strag_uplinks_open(const struct strag_problem *problem, int ring, struct str
                        struct strag_error *err)
 {
     *uplinks = (struct strag_uplinks){0};
-    int status = check_state(problem, err);
-    if (status != STRAG_OK)
-        return status;
     struct scale scale = find_scale(problem);
     uplinks->ranks_per_host = scale.ranks_per_host;
     uplinks->hosts = scale.hosts;

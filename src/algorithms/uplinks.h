@@ -27,14 +27,11 @@ struct strag_uplinks_count {
     int64_t total;    /* of all rates */
 };
 
-/** @return STRAG_OK, or STRAG_ERR_ARGUMENT: a slow rank that does not exist, or a factor that is no
- *          number from 1 on */
-int strag_uplinks_count(const struct strag_problem *problem, struct strag_uplinks_count *count,
-                        struct strag_error *err);
+/** @param problem  whose state has been checked (strag_state_check) */
+struct strag_uplinks_count strag_uplinks_count(const struct strag_problem *problem);
 
-/** The check of algorithms for slow links: the same, and for n >= 2 that there are two hosts. */
-int strag_uplinks_check(const struct strag_problem *problem, const char *name,
-                        struct strag_uplinks_count *count, struct strag_error *err);
+/** The check of algorithms for slow links: for n >= 2 there are two hosts. */
+int strag_uplinks_check(const struct strag_problem *problem, struct strag_error *err);
 
 struct strag_uplinks {
     int hosts;
@@ -49,7 +46,7 @@ struct strag_uplinks {
 /**
  * @param ring  how many hosts come first: the fastest ones, of equals the last in the tree
  * @param[out] uplinks  the caller's to close with strag_uplinks_close; all zero on failure
- * @return as strag_uplinks_count, or STRAG_ERR_MEMORY
+ * @return STRAG_OK or STRAG_ERR_MEMORY
  */
 int strag_uplinks_open(const struct strag_problem *problem, int ring, struct strag_uplinks *uplinks,
                        struct strag_error *err);

@@ -165,23 +165,20 @@ static int find_segments(const struct strag_problem *problem, struct weighted *w
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    struct strag_uplinks_count count;
-    int status = strag_uplinks_check(problem, "weighted", &count, err);
-    if (status == STRAG_OK && count.fast + count.slow > HOSTS_MAX)
+    const struct strag_uplinks_count count = strag_uplinks_count(problem);
+    if (count.fast + count.slow > HOSTS_MAX)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted counts up to %d hosts, not %d",
                           HOSTS_MAX, count.fast + count.slow);
-    return status;
+    return strag_uplinks_check(problem, err);
 }
 
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
 {
+    const struct strag_uplinks_count count = strag_uplinks_count(problem);
     struct weighted *weighted = calloc(1, sizeof *weighted);
-    struct strag_uplinks_count count;
     if (!weighted)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d ranks", problem->n);
-    int status = strag_uplinks_count(problem, &count, err);
-    if (status == STRAG_OK)
-        status = strag_uplinks_open(problem, count.fast, &weighted->uplinks, err);
+    int status = strag_uplinks_open(problem, count.fast, &weighted->uplinks, err);
     if (status == STRAG_OK) {
         set_hosts(weighted, &count);
         weighted->share = calloc((size_t)weighted->uplinks.hosts, sizeof *weighted->share);
@@ -207,10 +204,9 @@ static int64_t blocks_of(void *of, int segments)
 /* With more segments less is lost at both ends, but more rounds wait for their latency. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    struct strag_uplinks_count hosts;
+    const struct strag_uplinks_count hosts = strag_uplinks_count(problem);
     struct weighted weighted = {.slow = 0};
-    if (strag_uplinks_count(problem, &hosts, NULL) == STRAG_OK)
-        set_hosts(&weighted, &hosts);
+    set_hosts(&weighted, &hosts);
     return strag_uplinks_choices(weighted.slow, SEGMENTS_MIN, weighted.body, blocks_of, &weighted,
                                  blocks);
 }
@@ -421,13 +417,7 @@ static int same_to_end(const struct weighted *weighted, int round)
 }
 
 /* Bodies with all stages are identical, and so are the rounds of a body if no host is slow. */
-static int period(const struct strag_problem *problem, int round)
-{
-    const struct weighted *weighted = problem->prepared;
-    return weighted->slow == 0 || round % weighted->body ? 1 : weighted->body;
-}
-
-static int same_rounds(const struct strag_problem *problem, int round)
+static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     const struct weighted *weighted = problem->prepared;
     int body = round / weighted->body, first = 1 + 2 * weighted->before;
@@ -436,7 +426,10 @@ static int same_rounds(const struct strag_problem *problem, int round)
         return bodies * weighted->body - round % weighted->body;
     if (weighted->slow == 0)
         return same_to_end(weighted, round);
-    return round % weighted->body ? 1 : bodies;
+    if (round % weighted->body)
+        return 1;
+    *period = weighted->body;
+    return bodies;
 }
 
 const struct strag_algorithm strag_weighted = {
@@ -455,5 +448,4 @@ const struct strag_algorithm strag_weighted = {
     .build = build,
     .bounds = bounds,
     .same_rounds = same_rounds,
-    .period = period,
 };

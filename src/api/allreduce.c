@@ -8,12 +8,12 @@
 #include "base/units.h"
 #include "model/numbers.h"
 #include "model/select.h"
+#include "plan/given.h"
 #include "plan/show.h"
 #include "plan/verify.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 _Static_assert(STRAG_SELECTED_MAX >= STRAG_TABLE_MAX, "strag.h: every table has room");
 
@@ -125,19 +125,10 @@ int strag_allreduce_set_slow(struct strag_allreduce *allreduce, int rank, double
     return STRAG_OK;
 }
 
-/* @return an enum strag_model_id, or -1 */
-static int find_number(const char *name)
-{
-    int id = 0;
-    while (id < STRAG_MODEL_NUMBERS && strcmp(strag_model_numbers[id].name, name) != 0)
-        id++;
-    return id < STRAG_MODEL_NUMBERS ? id : -1;
-}
-
 int strag_allreduce_set_number(struct strag_allreduce *allreduce, const char *name, double value,
                                struct strag_error *err)
 {
-    const int id = find_number(name);
+    const int id = strag_numbers_find(name);
     if (id < 0)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "the model has no number '%.40s'; strag cost --help lists them", name);
@@ -186,6 +177,13 @@ int strag_allreduce_plan(const struct strag_allreduce *allreduce, const char *al
                : status;
 }
 
+static void tell(const struct strag_measure *measure, struct strag_verified *verified)
+{
+    if (verified)
+        *verified = (struct strag_verified){measure->blocks, measure->rounds, measure->sent_max,
+                                            measure->sent_total, measure->reduce_max};
+}
+
 int strag_allreduce_verify(const struct strag_allreduce *allreduce, const char *algorithm,
                            struct strag_verified *verified, struct strag_error *err)
 {
@@ -194,9 +192,8 @@ int strag_allreduce_verify(const struct strag_allreduce *allreduce, const char *
     int status = ask(allreduce, algorithm, &question, err);
     if (status == STRAG_OK)
         status = strag_verify(question.algorithm, &question.problem, &measure, NULL, err);
-    if (status == STRAG_OK && verified)
-        *verified = (struct strag_verified){measure.blocks, measure.rounds, measure.sent_max,
-                                            measure.sent_total, measure.reduce_max};
+    if (status == STRAG_OK)
+        tell(&measure, verified);
     return status;
 }
 
@@ -270,5 +267,24 @@ int strag_allreduce_show(const struct strag_allreduce *allreduce, const char *al
         status = strag_fail(err, STRAG_ERR_ARGUMENT, "no format has the number %d", (int)format);
     }
     strag_instance_close(&instance);
+    return status;
+}
+
+/* ---- Plans from files ---- */
+
+int strag_given_plan(const struct strag_given *given, int rank, struct strag_plan **plan,
+                     struct strag_error *err)
+{
+    const struct strag_problem problem = {.n = strag_given_ranks(given)};
+    return strag_plan_create(strag_given_algorithm(given), &problem, rank, plan, err);
+}
+
+int strag_given_verify(const struct strag_given *given, struct strag_verified *verified,
+                       struct strag_error *err)
+{
+    struct strag_measure measure;
+    int status = strag_given_prove(given, &strag_given_asked, NULL, &measure, err);
+    if (status == STRAG_OK)
+        tell(&measure, verified);
     return status;
 }

@@ -55,6 +55,26 @@ struct strag_quote strag_quoted(const char *text)
     return strag_quote(text, strlen(text));
 }
 
+void strag_append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
+void strag_json_string(const char *text, FILE *out)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', out);
+        fputc(*text >= ' ' && *text <= '~' ? *text : '?', out);
+    }
+    fputc('"', out);
+}
+
 /* ---- Text ---- */
 
 /* Bytes of the UTF-8 character at `text`; 0: invalid */

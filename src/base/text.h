@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For parsers of users' files and options: lines, numbers, messages that begin with FILE:LINE,
- * growing arrays, an index of names.
+ * For those who read and write texts: lines, numbers, messages that begin with FILE:LINE, growing
+ * arrays, an index of names.
  */
 #ifndef STRAG_TEXT_H
 #define STRAG_TEXT_H
@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* ---- Messages ---- */
 
@@ -39,6 +40,12 @@ struct strag_quote strag_quote(const char *text, size_t length);
 
 /** The same for text that ends with NUL. */
 struct strag_quote strag_quoted(const char *text);
+
+/** Write behind a text, cut at the buffer's end. */
+void strag_append(char *text, size_t size, const char *format, ...) STRAG_PRINTF(3, 4);
+
+/** A text in quotes, as JSON and YAML have it. Bytes that are not printable ASCII become '?'. */
+void strag_json_string(const char *text, FILE *out);
 
 /* ---- Text ---- */
 

@@ -4,7 +4,6 @@
 #include "base/parse.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -80,18 +79,20 @@ int strag_yaml_value(const struct strag_yaml *yaml, const yaml_node_t *node, cha
 }
 
 int strag_yaml_word(struct strag_yaml *yaml, const yaml_node_t *node, const char *const *words,
-                    const char *accepted, int *found)
+                    int *found)
 {
-    char text[STRAG_YAML_VALUE_MAX];
-    int status = strag_yaml_value(yaml, node, text), w = 0;
+    char text[STRAG_YAML_VALUE_MAX], accepted[160] = "";
+    int status = strag_yaml_value(yaml, node, text);
     if (status != STRAG_OK)
         return status;
-    while (words[w] && strcmp(words[w], text) != 0)
-        w++;
-    if (!words[w])
-        return strag_yaml_fail(yaml, node, "%s: no '%s'; accepted: %s", yaml->key, text, accepted);
-    *found = w;
-    return STRAG_OK;
+    for (int w = 0; words[w]; w++) {
+        if (strcmp(words[w], text) == 0) {
+            *found = w;
+            return STRAG_OK;
+        }
+        strag_append(accepted, sizeof accepted, "%s%s", w ? ", " : "", words[w]);
+    }
+    return strag_yaml_fail(yaml, node, "%s: no '%s'; accepted: %s", yaml->key, text, accepted);
 }
 
 int strag_yaml_real(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
@@ -125,27 +126,14 @@ int strag_yaml_version(struct strag_yaml *yaml, const yaml_node_t *node, void *t
     return status;
 }
 
-void strag_yaml_write_text(FILE *stream, const char *text)
-{
-    putc('"', stream);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            putc('\\', stream);
-        putc(*c >= ' ' && *c <= '~' ? *c : '?', stream);
-    }
-    putc('"', stream);
-}
-
 /* ---- Mappings and lists ---- */
 
 static int fail_key(const struct strag_yaml *yaml, const yaml_node_t *node, const char *what,
                     const struct strag_yaml_key *keys, const char *name)
 {
     char known[320] = "";
-    size_t used = 0;
-    for (const struct strag_yaml_key *key = keys; key->name && used < sizeof known; key++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
-                                 key->name);
+    for (const struct strag_yaml_key *key = keys; key->name; key++)
+        strag_append(known, sizeof known, "%s%s", key == keys ? "" : ", ", key->name);
     return strag_yaml_fail(yaml, node, "a %s has no key '%s'; it has %s", what,
                            strag_quoted(name).text, known);
 }

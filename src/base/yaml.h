@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 
-#include <stdio.h>
 #include <yaml.h>
 
 struct strag_yaml {
@@ -85,20 +84,17 @@ enum { STRAG_YAML_VALUE_MAX = 64 }; /* bytes of a short value, and the end */
  * STRAG_YAML_VALUE_MAX bytes @return STRAG_OK or STRAG_ERR_ARGUMENT */
 int strag_yaml_value(const struct strag_yaml *yaml, const yaml_node_t *node, char *text);
 
-/** One of some words. @param words  closed by NULL @param accepted  them, for the message
+/** One of some words. @param words  closed by NULL
  * @param[out] found  its index; untouched on failure
  * @return STRAG_OK or STRAG_ERR_ARGUMENT */
 int strag_yaml_word(struct strag_yaml *yaml, const yaml_node_t *node, const char *const *words,
-                    const char *accepted, int *found);
+                    int *found);
 
 /** A real number from 0 on. @param target  double * */
 int strag_yaml_real(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
 
 /** The version of a format, of which there is only 1. @param target  bool *: it is there */
 int strag_yaml_version(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
-
-/** Write a text in quotes, as YAML has them; what is not printable ASCII becomes '?'. */
-void strag_yaml_write_text(FILE *stream, const char *text);
 
 /** A single value; NULL: it is a list or a mapping, or has a NUL in it. */
 const char *strag_yaml_scalar(const yaml_node_t *node);

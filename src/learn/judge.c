@@ -235,16 +235,15 @@ static bool make_ahead(struct strag_judge *judge, const struct strag_state_recor
 static void log_stragglers(struct strag_judge *judge)
 {
     const struct strag_late *late = &judge->acted;
-    int used = snprintf(judge->log, sizeof judge->log, "%s", late->count ? "" : "no rank is late");
+    snprintf(judge->log, sizeof judge->log, "%s", late->count ? "" : "no rank is late");
     for (int i = 0; i < late->count; i++)
-        used += snprintf(judge->log + used, sizeof judge->log - (size_t)used,
-                         i ? ", rank %d by %s" : "rank %d is late by %s", late->rank[i].rank,
-                         strag_units_time(late->rank[i].delay).text);
+        strag_append(judge->log, sizeof judge->log, i ? ", rank %d by %s" : "rank %d is late by %s",
+                     late->rank[i].rank, strag_units_time(late->rank[i].delay).text);
     if (late->count > 0)
-        snprintf(judge->log + used, sizeof judge->log - (size_t)used, ": %s",
-                 helps_now(judge)   ? "the others go ahead"
-                 : late->count == 1 ? "it is waited for"
-                                    : "they are waited for");
+        strag_append(judge->log, sizeof judge->log, ": %s",
+                     helps_now(judge)   ? "the others go ahead"
+                     : late->count == 1 ? "it is waited for"
+                                        : "they are waited for");
 }
 
 static bool is_acted_upon(const struct strag_judge *judge, const struct strag_late *late)
@@ -377,13 +376,11 @@ static void examine_links(struct strag_judge *judge, const struct strag_link_sam
 static void log_links(struct strag_judge *judge)
 {
     const struct strag_state_record *state = &judge->state;
-    int used =
-        snprintf(judge->log, sizeof judge->log, "slow links: %s", state->nslow ? "" : "none");
-    for (int s = 0; s < state->nslow && used < (int)sizeof judge->log; s++)
-        used += snprintf(judge->log + used, sizeof judge->log - (size_t)used, "%s%s: %.4g",
-                         s ? ", " : "",
-                         judge->options.host(judge->options.context, state->slow[s].rank),
-                         state->slow[s].factor);
+    snprintf(judge->log, sizeof judge->log, "slow links: %s", state->nslow ? "" : "none");
+    for (int s = 0; s < state->nslow; s++)
+        strag_append(judge->log, sizeof judge->log, "%s%s: %.4g", s ? ", " : "",
+                     judge->options.host(judge->options.context, state->slow[s].rank),
+                     state->slow[s].factor);
 }
 
 /* The stragglers stay, and their delays to the model. What experiments have found stays, too. */

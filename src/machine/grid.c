@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine/grid.h"
 
+#include "base/text.h"
+
 #include <stdint.h>
-#include <stdio.h>
 
 const char *strag_network_name(enum strag_network network)
 {
     static const char *const names[] = {"tree", "torus", "HyperX", "HammingMesh"};
     return network <= STRAG_NETWORK_HAMMINGMESH ? names[network] : "?";
 }
+
+const char *const strag_network_words[] = {"tree", "torus", "hyperx", "hammingmesh", NULL};
 
 int strag_grid_check(const struct strag_grid *grid, struct strag_error *err)
 {
@@ -61,11 +64,9 @@ int strag_grid_position(const struct strag_grid *grid, const int *at)
 
 struct strag_coordinates strag_coordinates_text(const int *at, int dims)
 {
-    struct strag_coordinates made;
-    size_t used = 0;
+    struct strag_coordinates made = {""};
     for (int d = 0; d < dims; d++)
-        used += (size_t)snprintf(made.text + used, sizeof made.text - used, "%c%d", d ? ',' : '(',
-                                 at[d]);
-    snprintf(made.text + used, sizeof made.text - used, ")");
+        strag_append(made.text, sizeof made.text, "%c%d", d ? ',' : '(', at[d]);
+    strag_append(made.text, sizeof made.text, ")");
     return made;
 }

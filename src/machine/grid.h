@@ -20,6 +20,9 @@ enum strag_network {
 /** "tree", "torus", "HyperX", "HammingMesh". */
 const char *strag_network_name(enum strag_network network);
 
+/* "tree", "torus", "hyperx", "hammingmesh", as files have them; closed by NULL. */
+extern const char *const strag_network_words[];
+
 #define STRAG_DIMS_MAX 8
 
 struct strag_grid {

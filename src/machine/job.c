@@ -125,22 +125,17 @@ struct names {
 
 static void add_name(struct names *names, const char *name)
 {
-    size_t length = strlen(names->text);
     if (names->count++ < NAMED_MAX)
-        snprintf(names->text + length, sizeof names->text - length, "%s%s", length ? ", " : "",
-                 name);
+        strag_append(names->text, sizeof names->text, "%s%s", names->text[0] ? ", " : "", name);
 }
 
 static void describe(const struct names *names, const char *what, struct strag_error *why)
 {
-    char *text = why->text;
-    size_t size = sizeof why->text, length = strlen(text);
-    if (names->count == 0)
-        return;
-    snprintf(text + length, size - length, "%s%s%s", length ? "\n  " : "", what, names->text);
-    length = strlen(text);
+    if (names->count > 0)
+        strag_append(why->text, sizeof why->text, "%s%s%s", why->text[0] ? "\n  " : "", what,
+                     names->text);
     if (names->count > NAMED_MAX)
-        snprintf(text + length, size - length, " and %d more", names->count - NAMED_MAX);
+        strag_append(why->text, sizeof why->text, " and %d more", names->count - NAMED_MAX);
 }
 
 /* @param[out] found  [host]: index in the layout's hosts

@@ -44,28 +44,16 @@ static size_t word_length(const struct strag_line *line)
 /* "torus 8x8x4". @param[out] file->header  whether the line is of this kind */
 static int read_header(struct coordinates *file, const struct strag_line *line)
 {
-    static const struct {
-        const char *word;
-        enum strag_network network;
-        bool wrap;
-    } kinds[] = {
-        {"torus", STRAG_NETWORK_TORUS, true},
-        {"mesh", STRAG_NETWORK_TORUS, false},
-        {"hyperx", STRAG_NETWORK_HYPERX, false},
-        {"hammingmesh", STRAG_NETWORK_HAMMINGMESH, false},
-    };
-    size_t skip = word_length(line), kind = 0;
-    while (kind < 4 &&
-           (skip != strlen(kinds[kind].word) || memcmp(line->text, kinds[kind].word, skip) != 0))
-        kind++;
-    file->header = kind < 4;
-    if (!file->header)
+    size_t skip = word_length(line);
+    const struct strag_grid_kind *kind = strag_grid_kind_find(line->text, skip);
+    file->header = kind;
+    if (!kind)
         return STRAG_OK;
     while (skip < line->length && strag_blank(line->text[skip]))
         skip++;
-    file->grid.network = kinds[kind].network;
+    file->grid.network = kind->network;
     return strag_source_grid(&file->source, line->number, line->text + skip, line->length - skip,
-                             kinds[kind].wrap, &file->grid);
+                             kind->wrap, &file->grid);
 }
 
 /* "1 0 2". @return how many; -1: something else */

@@ -8,6 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- Kinds ---- */
+
+const struct strag_grid_kind *strag_grid_kind_find(const char *name, size_t length)
+{
+    static const struct strag_grid_kind kinds[] = {
+        {"torus", STRAG_NETWORK_TORUS, true},
+        {"mesh", STRAG_NETWORK_TORUS, false},
+        {"hyperx", STRAG_NETWORK_HYPERX, false},
+        {"hammingmesh", STRAG_NETWORK_HAMMINGMESH, false},
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if (strlen(kinds[k].name) == length && memcmp(kinds[k].name, name, length) == 0)
+            return &kinds[k];
+    }
+    return NULL;
+}
+
 /* ---- Sizes ---- */
 
 /* "8x8x4"; @return false if it is not such a text */
@@ -219,4 +236,20 @@ int strag_layout_from_tree(const char *text, struct strag_layout **layout, struc
     const struct strag_source source = {NULL, err};
     struct tree_text tree = {.all = text, .rest = text, .at = -1};
     return strag_layout_build(&source, STRAG_NETWORK_TREE, fill_tree, &tree, layout);
+}
+
+/* ---- Either ---- */
+
+int strag_layout_describe(const char *kind, const char *text, struct strag_layout **layout,
+                          struct strag_error *err)
+{
+    const struct strag_grid_kind *grid = strag_grid_kind_find(kind, strlen(kind));
+    if (grid)
+        return strag_layout_from_dims(text, grid->network, grid->wrap, layout, err);
+    if (strcmp(kind, "tree") == 0)
+        return strag_layout_from_tree(text, layout, err);
+    return strag_fail(err, STRAG_ERR_ARGUMENT,
+                      "no layout is called '%.40s'; there are torus, mesh, hyperx, hammingmesh, "
+                      "tree",
+                      kind);
 }

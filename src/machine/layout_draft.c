@@ -269,3 +269,24 @@ int strag_layout_build(const struct strag_source *source, enum strag_network net
     strag_names_free(&draft.switches);
     return status;
 }
+
+/* ---- Of a layout that is built ---- */
+
+void strag_layout_free(struct strag_layout *layout)
+{
+    if (!layout)
+        return;
+    for (int i = 0; i < layout->nswitches; i++)
+        free(layout->switches[i].name);
+    for (int i = 0; i < layout->nhosts; i++)
+        free(layout->hosts[i].name);
+    free(layout->switches);
+    free(layout->hosts);
+    free(layout->rank_host);
+    free(layout);
+}
+
+bool strag_layout_is_flat(const struct strag_layout *layout)
+{
+    return layout->nhosts == 0 && layout->nswitches == 1 && !layout->switches[0].name;
+}

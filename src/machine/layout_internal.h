@@ -100,6 +100,16 @@ int strag_draft_hosts(struct strag_draft *draft, const struct strag_text *list, 
 
 /* ---- Grids (layout_dims.c) ---- */
 
+/* A kind of grid as users call it. */
+struct strag_grid_kind {
+    const char *name; /* "torus", "mesh", "hyperx", "hammingmesh" */
+    enum strag_network network;
+    bool wrap;
+};
+
+/** @param name  not NUL-terminated @return NULL: no grid is called that */
+const struct strag_grid_kind *strag_grid_kind_find(const char *name, size_t length);
+
 /** "8x8x4"; "2x2:16x16" for a HammingMesh. @param[in,out] grid  its network is given */
 int strag_source_grid(const struct strag_source *source, int line, const char *text, size_t length,
                       bool wrap, struct strag_grid *grid);

@@ -5,6 +5,8 @@
 #ifndef STRAG_STATE_H
 #define STRAG_STATE_H
 
+#include "base/status.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,6 +29,10 @@ struct strag_state {
     int nstragglers;
     const struct strag_straggler *straggler;
 };
+
+/** Do its ranks exist, of n of them, and are its factors numbers from 1 on? @param state  NULL:
+ * nothing differs @return STRAG_OK, or STRAG_ERR_ARGUMENT with the reason */
+int strag_state_check(const struct strag_state *state, int n, struct strag_error *err);
 
 /** The largest delay; 0: no rank is late. @param state  NULL: nothing differs */
 static inline double strag_state_delay(const struct strag_state *state)

@@ -2,9 +2,10 @@
 /*
  * Stragglers and slow links as users name them:
  *
- *     RANK[:MICROSECONDS][,...]  stragglers, ranks of the job; without a delay one arrives after
- * all that the others can do without it WHO:FACTOR[,...]        slow links; WHO is a rank of the
- * job, or a host none, auto, ""          nothing is named
+ *     RANK[:MICROSECONDS][,...]  stragglers, ranks of the job; one without a delay arrives after
+ *                                all that the others can do without it
+ *     WHO:FACTOR[,...]           slow links; WHO is a rank of the job, or a host
+ *     none, auto, ""             nothing is named
  */
 #ifndef STRAG_STATE_TEXT_H
 #define STRAG_STATE_TEXT_H

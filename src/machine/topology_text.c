@@ -2,6 +2,7 @@
 #include "machine/topology_text.h"
 
 #include "base/parse.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +10,6 @@
 #define RANKS_MAX (1 << 20)
 
 static const double gbit = 1e9 / 8; /* bytes per second */
-
-static const char *const networks[] = {
-    [STRAG_NETWORK_TREE] = "tree",
-    [STRAG_NETWORK_TORUS] = "torus",
-    [STRAG_NETWORK_HYPERX] = "hyperx",
-    [STRAG_NETWORK_HAMMINGMESH] = "hammingmesh",
-    NULL,
-};
 
 static const char *const levels[] = {
     [STRAG_LEVEL_RANK] = "rank",       [STRAG_LEVEL_CACHE] = "cache",
@@ -78,7 +71,7 @@ static void write_node(const struct strag_node *node, int identical, FILE *strea
         fprintf(stream, ", parent: %d", node->parent);
     if (node->name && node->name[0]) {
         fputs(", name: ", stream);
-        strag_yaml_write_text(stream, node->name);
+        strag_json_string(node->name, stream);
     }
     if (node->position >= 0)
         fprintf(stream, ", position: %d", node->position);
@@ -91,7 +84,7 @@ static void write_node(const struct strag_node *node, int identical, FILE *strea
 
 void strag_topology_write(const struct strag_topology *topology, FILE *stream, int indent)
 {
-    fprintf(stream, "%*snetwork: %s\n", indent, "", networks[topology->network]);
+    fprintf(stream, "%*snetwork: %s\n", indent, "", strag_network_words[topology->network]);
     if (topology->network != STRAG_NETWORK_TREE)
         write_grid(&topology->grid, stream, indent);
     fprintf(stream, "%*snodes:\n", indent, "");
@@ -125,13 +118,12 @@ struct entry {
 
 static int read_network(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return strag_yaml_word(yaml, node, networks, "tree, torus, hyperx, hammingmesh", target);
+    return strag_yaml_word(yaml, node, strag_network_words, target);
 }
 
 static int read_level(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return strag_yaml_word(yaml, node, levels, "rank, cache, numa, package, host, switch, network",
-                           target);
+    return strag_yaml_word(yaml, node, levels, target);
 }
 
 /* A list of at most STRAG_DIMS_MAX, of which the next is item[count]. */

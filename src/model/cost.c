@@ -199,17 +199,6 @@ static int add_look(struct draft *draft, struct strag_traffic *traffic, struct b
     return status;
 }
 
-/* How many rounds from this one on are like no other, as far as one stands for them. */
-static int find_strangers(const struct draft *draft, const struct strag_instance *instance,
-                          int round)
-{
-    int count = 0;
-    while (count < draft->every && round + count < instance->claim.rounds &&
-           strag_instance_same_rounds(instance, round + count) == 1)
-        count++;
-    return count;
-}
-
 /* In the order of rounds. Of some that are like no other, one is examined for all of these: not
  * always the same in a row, since rounds may take turns. */
 static int add_rounds(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
@@ -218,9 +207,8 @@ static int add_rounds(struct draft *draft, struct strag_traffic *traffic, struct
     struct batch batch = {0};
     int looks = 0, status = STRAG_OK;
     for (int round = 0; round < instance->claim.rounds && status == STRAG_OK && !draft->pruned;) {
-        int repeats = strag_instance_same_rounds(instance, round);
-        int period = strag_instance_period(instance, round);
-        int strangers = draft->every > 1 ? find_strangers(draft, instance, round) : 0;
+        int period, repeats = strag_instance_same_rounds(instance, round, &period);
+        int strangers = strag_instance_single_rounds(instance, round, draft->every);
         if (strangers > 1) {
             unsigned turn = (unsigned)looks++ * 2654435761u >> 16;
             const struct look one = {round + (int)(turn % (unsigned)strangers), strangers, false};
@@ -244,9 +232,9 @@ static int count_looks(const struct strag_instance *instance)
 {
     int looks = 0;
     for (int round = 0; round < instance->claim.rounds;) {
-        int period = strag_instance_period(instance, round);
+        int period, repeats = strag_instance_same_rounds(instance, round, &period);
         looks += period;
-        round += period * strag_instance_same_rounds(instance, round);
+        round += period * repeats;
     }
     return looks;
 }

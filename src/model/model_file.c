@@ -7,7 +7,7 @@
 #include "base/c_locale.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "model/numbers_yaml.h"
+#include "base/yaml.h"
 
 #include <fnmatch.h>
 #include <limits.h>
@@ -45,16 +45,7 @@ static int read_words(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
 
 static int read_transport(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    char text[STRAG_YAML_VALUE_MAX];
-    int status = strag_yaml_value(yaml, node, text), found = 0;
-    if (status != STRAG_OK)
-        return status;
-    while (transports[found] && strcmp(transports[found], text) != 0)
-        found++;
-    if (!transports[found])
-        return strag_yaml_fail(yaml, node, "no transport '%s'; accepted: pml, ucp, any", text);
-    *(int *)target = found;
-    return STRAG_OK;
+    return strag_yaml_word(yaml, node, transports, target);
 }
 
 static int read_date(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
@@ -227,19 +218,16 @@ void strag_models_use(const struct strag_model_entry *entry, struct strag_source
 
 const char *strag_models_list(const struct strag_models *models, char *text, size_t size)
 {
-    size_t used = 0;
     text[0] = '\0';
-    for (int m = 0; m < models->count && used < size; m++) {
+    for (int m = 0; m < models->count; m++) {
         const struct strag_model_entry *entry = &models->entry[m];
-        used += (size_t)snprintf(text + used, size - used, "%s%s (line %d", m ? ", " : "",
-                                 entry->name ? entry->name : "one without a name", entry->line);
-        if (entry->hosts && used < size)
-            used += (size_t)snprintf(text + used, size - used, ", hosts %s", entry->hosts);
-        if (entry->transport != STRAG_OVER_ANY && used < size)
-            used += (size_t)snprintf(text + used, size - used, ", transport %s",
-                                     transports[entry->transport]);
-        if (used < size)
-            used += (size_t)snprintf(text + used, size - used, ")");
+        strag_append(text, size, "%s%s (line %d", m ? ", " : "",
+                     entry->name ? entry->name : "one without a name", entry->line);
+        if (entry->hosts)
+            strag_append(text, size, ", hosts %s", entry->hosts);
+        if (entry->transport != STRAG_OVER_ANY)
+            strag_append(text, size, ", transport %s", transports[entry->transport]);
+        strag_append(text, size, ")");
     }
     return text;
 }

@@ -13,8 +13,6 @@
  */
 #include "model/network.h"
 
-#include "base/units.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,18 +304,11 @@ static bool slow_host(struct strag_links *links, int host, double factor)
 static int slow_hosts(struct strag_links *links, const struct strag_state *state,
                       struct strag_error *err)
 {
-    int n = links->topology->n;
+    int status = strag_state_check(state, links->topology->n, err);
     bool good = true;
-    for (int i = 0; i < state->nslow; i++) {
-        if (state->slow[i].rank < 0 || state->slow[i].rank >= n)
-            return strag_fail(err, STRAG_ERR_ARGUMENT, "slow rank %d; with %s it is 0 to %d",
-                              state->slow[i].rank, strag_units_count(n, "rank").text, n - 1);
-        if (!(state->slow[i].factor >= 1) || isinf(state->slow[i].factor))
-            return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "rank %d is slower by a factor of %g; must be at least 1",
-                              state->slow[i].rank, state->slow[i].factor);
-    }
-    for (int i = 0; i < state->nslow; i++)
+    if (status != STRAG_OK)
+        return status;
+    for (int i = 0; state && i < state->nslow; i++)
         good = good && slow_host(links, links->topology->host_node[state->slow[i].rank],
                                  state->slow[i].factor);
     return good ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory for slow links");
@@ -365,7 +356,7 @@ int strag_links_create(const struct strag_topology *topology, const struct strag
         status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d links", made->nlinks);
     if (status == STRAG_OK) {
         set_bandwidths(made);
-        status = state ? slow_hosts(made, state, err) : STRAG_OK;
+        status = slow_hosts(made, state, err);
     }
     if (status == STRAG_OK)
         *links = made;

@@ -3,10 +3,11 @@
 
 #include "base/parse.h"
 #include "base/units.h"
+#include "base/yaml.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define UNIT_US   "us", 1e-6
 #define UNIT_NS   "ns", 1e-9
@@ -45,6 +46,41 @@ const char *strag_model_number_text(int id, double value, char text[32])
     return strag_real_text(value, strag_model_numbers[id].scale, text);
 }
 
+/* ---- In YAML files ---- */
+
+int strag_numbers_find(const char *key)
+{
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        if (strcmp(strag_model_numbers[id].name, key) == 0)
+            return id;
+    return -1;
+}
+
+static int read_number(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    char text[STRAG_YAML_VALUE_MAX];
+    struct strag_error why;
+    int status = strag_yaml_value(yaml, node, text);
+    if (status == STRAG_OK &&
+        strag_model_number_parse(strag_numbers_find(yaml->key), text, target, &why) != STRAG_OK)
+        return strag_yaml_fail(yaml, node, "%s: %.160s", yaml->key, why.text);
+    return status;
+}
+
+void strag_numbers_keys(struct strag_yaml_key *keys, size_t offset)
+{
+    for (size_t id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        keys[id] = (struct strag_yaml_key){strag_model_numbers[id].name, read_number,
+                                           offset + id * sizeof(double)};
+}
+
+void strag_numbers_write(FILE *stream, int id, double value)
+{
+    char text[32];
+    fprintf(stream, "%s: %s", strag_model_numbers[id].name,
+            strag_model_number_text(id, value, text));
+}
+
 /* ---- Where they are from ---- */
 
 const char *strag_origin_name(enum strag_origin origin)
@@ -79,55 +115,27 @@ bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
     return true;
 }
 
-bool strag_model_is_same(const struct strag_model *a, const struct strag_model *b)
-{
-    bool same = a->ties == b->ties && a->written_once == b->written_once;
-    for (int id = 0; same && id < STRAG_MODEL_NUMBERS; id++)
-        same = strag_model_value(a, id) == strag_model_value(b, id);
-    return same;
-}
-
-/* A text that grows in a buffer, and is cut at its end. */
-struct line {
-    char *text;
-    size_t size, used;
-};
-
-static void add(struct line *line, const char *format, ...) STRAG_PRINTF(2, 3);
-
-static void add(struct line *line, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (line->used < line->size) {
-        int length = vsnprintf(line->text + line->used, line->size - line->used, format, args);
-        line->used += length > 0 ? (size_t)length : 0;
-    }
-    va_end(args);
-}
-
-static void add_origin(struct line *line, const struct strag_sourced_model *sourced, int id,
+static void add_origin(char *text, size_t size, const struct strag_sourced_model *sourced, int id,
                        const char *file)
 {
     const enum strag_origin origin = sourced->origin[id];
-    add(line, " (%s", strag_origin_name(origin));
+    strag_append(text, size, " (%s", strag_origin_name(origin));
     if (origin == STRAG_FROM_FILE && file)
-        add(line, " %s, line %d", file, sourced->line);
+        strag_append(text, size, " %s, line %d", file, sourced->line);
     if (origin == STRAG_FROM_MEASURED && sourced->measured_error >= 0)
-        add(line, ", off by %s", strag_units_share(sourced->measured_error).text);
-    add(line, ")");
+        strag_append(text, size, ", off by %s", strag_units_share(sourced->measured_error).text);
+    strag_append(text, size, ")");
 }
 
 const char *strag_model_sources(const struct strag_sourced_model *sourced, const char *file,
                                 char *text, size_t size)
 {
-    struct line line = {text, size, 0};
     text[0] = '\0';
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
         const struct strag_model_number *number = &strag_model_numbers[id];
         const double value = strag_model_value(&sourced->model, id) / number->scale;
-        add(&line, "%s%s %.4g %s", id ? ", " : "", number->name, value, number->unit);
-        add_origin(&line, sourced, id, file);
+        strag_append(text, size, "%s%s %.4g %s", id ? ", " : "", number->name, value, number->unit);
+        add_origin(text, size, sourced, id, file);
     }
     return text;
 }

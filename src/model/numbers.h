@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * ROW(WITH, ID, member of struct strag_model, option and key of a file, unit, least value, what it
@@ -72,6 +73,25 @@ int strag_model_number_parse(int id, const char *text, double *value, struct str
 /** A value in the number's unit, in as few digits as read back as the same value. @return text */
 const char *strag_model_number_text(int id, double value, char text[32]);
 
+/* ---- In YAML files ---- */
+
+struct strag_yaml_key;
+
+/**
+ * The keys for a mapping that has numbers.
+ *
+ * @param[out] keys  STRAG_MODEL_NUMBERS of them, not closed
+ * @param offset     of a double[STRAG_MODEL_NUMBERS] in the mapping's target: seconds or bytes per
+ *                   second
+ */
+void strag_numbers_keys(struct strag_yaml_key *keys, size_t offset);
+
+/** Which number is the key's? @return -1: none */
+int strag_numbers_find(const char *key);
+
+/** "alpha: 45", without an end of line. */
+void strag_numbers_write(FILE *stream, int id, double value);
+
 /* ---- Where they are from ---- */
 
 /* A later one goes before all earlier ones. */
@@ -103,9 +123,6 @@ struct strag_sourced_model strag_model_sourced(const struct strag_model *model);
  * files can have the same number. @return whether it was set */
 bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
                      enum strag_origin origin);
-
-/** Are all numbers, and ties, the same? Origins do not count. */
-bool strag_model_is_same(const struct strag_model *a, const struct strag_model *b);
 
 /**
  * "alpha 45 us (file lab.yaml, line 3), bandwidth 100 Gbit/s (default), ...", cut at the end.

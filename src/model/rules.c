@@ -7,7 +7,8 @@
 #include "algorithms/table.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "model/rules_yaml.h"
+#include "base/text.h"
+#include "base/yaml.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -69,23 +70,7 @@ static int read_interval(struct strag_yaml *yaml, const yaml_node_t *node, void 
 
 static int read_network(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    static const char *const names[] = {
-        [STRAG_NETWORK_TREE] = "tree",
-        [STRAG_NETWORK_TORUS] = "torus",
-        [STRAG_NETWORK_HYPERX] = "hyperx",
-        [STRAG_NETWORK_HAMMINGMESH] = "hammingmesh",
-    };
-    char text[STRAG_YAML_VALUE_MAX];
-    int status = strag_yaml_value(yaml, node, text), network = 0;
-    if (status != STRAG_OK)
-        return status;
-    while (network <= STRAG_NETWORK_HAMMINGMESH && strcmp(names[network], text) != 0)
-        network++;
-    if (network > STRAG_NETWORK_HAMMINGMESH)
-        return strag_yaml_fail(yaml, node,
-                               "no network '%s'; accepted: tree, torus, hyperx, hammingmesh", text);
-    *(int *)target = network;
-    return STRAG_OK;
+    return strag_yaml_word(yaml, node, strag_network_words, target);
 }
 
 /* ---- A rule's sizes: the entry that is being read is size[nsizes] ---- */
@@ -341,7 +326,7 @@ static void write_size(const struct rule_size *size, FILE *stream, int indent)
         fprintf(stream, ", blocks: %d", size->blocks);
     if (size->plan) {
         fputs(", plan: ", stream);
-        strag_yaml_write_text(stream, size->plan);
+        strag_json_string(size->plan, stream);
     }
     fputs("}\n", stream);
 }

@@ -77,6 +77,14 @@ int strag_rules_plans(const struct strag_rules *rules, int line,
  */
 void strag_rules_write_sizes(const struct strag_rules *rules, int line, FILE *stream, int indent);
 
+struct strag_yaml;
+struct yaml_node_s;
+
+/** Read `sizes` of a rule that always holds, as a part of another YAML file: a strag_yaml_reader.
+ * @param target  struct strag_rules **, NULL before; the caller's to free with strag_rules_free,
+ * also on failure */
+int strag_rules_yaml_sizes(struct strag_yaml *yaml, const struct yaml_node_s *node, void *target);
+
 /** Rules of one rule that always holds, in the line of a file of this name: for sizes that were
  * read by strag_rules_yaml_sizes. @return STRAG_OK or STRAG_ERR_MEMORY, and nothing is changed */
 int strag_rules_set_source(struct strag_rules *rules, const char *name, int line,

@@ -8,8 +8,6 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "machine/topology_text.h"
-#include "model/numbers_yaml.h"
-#include "model/rules_yaml.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -58,12 +56,12 @@ static int read_delay(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
 static int read_shared(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const char *const words[] = {"none", "hosts", "all", NULL};
-    return strag_yaml_word(yaml, node, words, "none, hosts, all", target);
+    return strag_yaml_word(yaml, node, words, target);
 }
 
 static int read_reproducible(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return strag_yaml_word(yaml, node, strag_reproducible_names, "no, mapping, ranks", target);
+    return strag_yaml_word(yaml, node, strag_reproducible_names, target);
 }
 
 /* ---- Algorithms ---- */
@@ -186,7 +184,7 @@ static int read_origin(struct strag_yaml *yaml, const yaml_node_t *node, void *t
         strag_origin_name(STRAG_FROM_DEFAULT), strag_origin_name(STRAG_FROM_MEASURED),
         strag_origin_name(STRAG_FROM_FILE), strag_origin_name(STRAG_FROM_USER), NULL};
     int found = 0;
-    int status = strag_yaml_word(yaml, node, words, "default, measured, file, user", &found);
+    int status = strag_yaml_word(yaml, node, words, &found);
     if (status == STRAG_OK)
         ((enum strag_origin *)target)[strag_numbers_find(yaml->key)] = (enum strag_origin)found;
     return status;

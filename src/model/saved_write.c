@@ -3,10 +3,10 @@
  * Writing what a choice rested on.
  */
 #include "machine/topology_text.h"
-#include "model/numbers_yaml.h"
 #include "model/saved.h"
 
 #include "base/parse.h"
+#include "base/text.h"
 
 static const char *yes_or_no(bool value)
 {
@@ -18,7 +18,7 @@ static void write_text(FILE *stream, const char *key, const char *text)
     if (!text || !text[0])
         return;
     fprintf(stream, "%s: ", key);
-    strag_yaml_write_text(stream, text);
+    strag_json_string(text, stream);
     putc('\n', stream);
 }
 

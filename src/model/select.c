@@ -175,17 +175,13 @@ struct pricing {
     struct strag_selection *selection;
     const struct strag_select_options *options;
     struct strag_platform *platform;
+    double size[LOOKS];     /* bytes */
     double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
     int room, rated_room;
     int open; /* behind this look the candidate at hand may be the best */
     struct strag_profile *like[STRAG_FORMS_MAX]; /* of the algorithm at hand with another count of
                                                     blocks of this form, or NULL */
 };
-
-static double look_at(int look)
-{
-    return exp2((double)look / LOOKS_PER_DOUBLING);
-}
 
 /* Is a candidate so far nowhere rated slower between two looks than the last one, of which a line
  * is known? A profile is a convex function of the size: it lies below the line if it does so at
@@ -196,8 +192,8 @@ static bool is_below(const struct pricing *pricing, int look, struct strag_cost_
     const struct strag_candidate *candidate = pricing->selection->candidate;
     int last = pricing->selection->candidates - 1;
     double rated = rating(candidate[last].algorithm) * candidate[last].bias * (1 + equal / 8);
-    double low = rated * (line.latency + look_at(look) * line.per_byte);
-    double high = rated * (line.latency + look_at(look + 1) * line.per_byte);
+    double low = rated * (line.latency + pricing->size[look] * line.per_byte);
+    double high = rated * (line.latency + pricing->size[look + 1] * line.per_byte);
     for (int c = 0; c < last; c++) {
         const double *seconds = pricing->rated[c];
         bool same = candidate[c].algorithm == candidate[last].algorithm;
@@ -215,7 +211,7 @@ static bool is_dominated(void *context, const struct strag_partial_profile *part
     struct pricing *pricing = context;
     for (int i = 0; i < LOOKS - 1; i++) {
         int look = (pricing->open + i) % (LOOKS - 1);
-        if (!is_below(pricing, look, strag_partial_profile_line(partial, look_at(look)))) {
+        if (!is_below(pricing, look, strag_partial_profile_line(partial, pricing->size[look]))) {
             pricing->open = look;
             return false;
         }
@@ -234,7 +230,7 @@ static void note_times(const struct pricing *pricing)
     int last = pricing->selection->candidates - 1;
     const struct strag_candidate *candidate = &pricing->selection->candidate[last];
     for (int look = 0; pricing->rated && look < LOOKS; look++)
-        pricing->rated[last][look] = strag_select_rated(candidate, look_at(look));
+        pricing->rated[last][look] = strag_select_rated(candidate, pricing->size[look]);
 }
 
 int strag_select_messages(int n)
@@ -481,6 +477,8 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
     if (!made)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a selection");
     struct pricing pricing = {.selection = made, .options = options};
+    for (int look = 0; look < LOOKS; look++)
+        pricing.size[look] = exp2((double)look / LOOKS_PER_DOUBLING);
     int status = strag_platform_create(problem, model, &pricing.platform, err);
     if (status == STRAG_OK)
         status = add_all_candidates(&pricing, problem, err);

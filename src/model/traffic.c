@@ -550,32 +550,22 @@ int strag_traffic_joins(struct strag_traffic *traffic, int rank)
     return traffic->first_seen;
 }
 
-/* Rounds from this one on that are counted one by one, as far as they are at once. */
-static int find_single(const struct strag_instance *instance, int round)
-{
-    enum { AT_ONCE = 1024 };
-    int end = round;
-    while (end < instance->claim.rounds && end - round < AT_ONCE &&
-           strag_instance_same_rounds(instance, end) == 1)
-        end++;
-    return end;
-}
-
 int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most)
 {
+    enum { AT_ONCE = 1024 }; /* rounds that are like no other */
     const struct strag_instance *instance = &traffic->subject.instance;
     const int64_t visited = traffic->visited;
     int64_t operations = 0, examined = 0;
     traffic->counts_only = true;
     for (int round = 0; round < instance->claim.rounds && operations <= most;) {
         const int64_t before = traffic->visited;
-        const int single = find_single(instance, round);
-        const int repeats = single > round ? 1 : strag_instance_same_rounds(instance, round);
-        const int end = single > round ? single : round + strag_instance_period(instance, round);
+        int period = strag_instance_single_rounds(instance, round, AT_ONCE);
+        const int repeats = period > 0 ? 1 : strag_instance_same_rounds(instance, round, &period);
+        const int end = round + period;
         strag_subject_visit(&traffic->subject, rank, (struct strag_rounds){round, end});
         operations += repeats * (traffic->visited - before);
         examined += traffic->visited - before;
-        round += (end - round) * repeats;
+        round += period * repeats;
     }
     traffic->counts_only = false;
     traffic->visited = visited;

@@ -11,7 +11,6 @@
 /* Checks of a problem that hold for every algorithm. */
 static int check_problem(const struct strag_problem *problem, struct strag_error *err)
 {
-    const struct strag_state *state = problem->state;
     int n = problem->n;
     if (n < 1)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d; must be at least 1", n);
@@ -24,12 +23,7 @@ static int check_problem(const struct strag_problem *problem, struct strag_error
     if (problem->root < 0 || problem->root >= n)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "root %d; with %s it is 0 to %d", problem->root,
                           strag_units_count(n, "rank").text, n - 1);
-    for (int i = 0; state && i < state->nstragglers; i++) {
-        if (state->straggler[i].rank < 0 || state->straggler[i].rank >= n)
-            return strag_fail(err, STRAG_ERR_ARGUMENT, "straggler %d; with %s it is 0 to %d",
-                              state->straggler[i].rank, strag_units_count(n, "rank").text, n - 1);
-    }
-    return STRAG_OK;
+    return strag_state_check(problem->state, n, err);
 }
 
 /* ---- Instances ---- */
@@ -174,30 +168,24 @@ int strag_instance_plan(const struct strag_instance *instance, int rank, struct 
     return make_plan(&same, rank, false, plan, err);
 }
 
-int strag_instance_plans(const struct strag_instance *instance, struct strag_ranks ranks,
-                         const struct strag_progress *progress, struct strag_plan **plans,
-                         struct strag_error *err)
-{
-    int status = STRAG_OK, count = ranks.end - ranks.first;
-    for (int i = 0; status == STRAG_OK && i < count; i++) {
-        strag_progress_part(progress, i, count);
-        status = strag_instance_plan(instance, ranks.first + i, &plans[i], err);
-        if (status != STRAG_OK)
-            strag_plan_free_all(plans, i);
-    }
-    return status;
-}
-
-int strag_instance_same_rounds(const struct strag_instance *instance, int round)
+int strag_instance_same_rounds(const struct strag_instance *instance, int round, int *period)
 {
     const struct strag_algorithm *algorithm = instance->algorithm;
-    return algorithm->same_rounds ? algorithm->same_rounds(&instance->problem, round) : 1;
+    int rounds = 1;
+    const int same =
+        algorithm->same_rounds ? algorithm->same_rounds(&instance->problem, round, &rounds) : 1;
+    if (period)
+        *period = rounds;
+    return same;
 }
 
-int strag_instance_period(const struct strag_instance *instance, int round)
+int strag_instance_single_rounds(const struct strag_instance *instance, int round, int most)
 {
-    const struct strag_algorithm *algorithm = instance->algorithm;
-    return algorithm->period ? algorithm->period(&instance->problem, round) : 1;
+    int count = 0;
+    while (count < most && round + count < instance->claim.rounds &&
+           strag_instance_same_rounds(instance, round + count, NULL) == 1)
+        count++;
+    return count;
 }
 
 /* ---- In one go ---- */

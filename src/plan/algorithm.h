@@ -117,15 +117,12 @@ struct strag_algorithm {
      * claim.blocks + 1. NULL: blocks are of equal size. */
     void (*bounds)(const struct strag_problem *problem, struct strag_bounds *bounds);
     /** How many rounds from this one on carry the same traffic: between the same ranks as many
-     * bytes, reduced or not, if blocks are of equal size. At least 1. NULL: no two rounds are
-     * known to be identical. */
-    int (*same_rounds)(const struct strag_problem *problem, int round);
-    /** With `same_rounds`, for rounds that take turns: rounds round, round + period, round + 2
-     * period,
-     * ... carry the same traffic, as many of them as `same_rounds` says, and so it is with each of
-     * the `period` rounds from this one on. The straggler takes part in all of these rounds, or in
-     * none. NULL: 1, they follow one another. */
-    int (*period)(const struct strag_problem *problem, int round);
+     * bytes, reduced or not, if blocks are of equal size. At least 1. *period is 1; rounds that
+     * take turns set it: then as many of round, round + *period, round + 2 *period, ... carry the
+     * same traffic, and so it is with each of the *period rounds from this one on. The straggler
+     * takes part in all of these rounds, or in none. NULL: no two rounds are known to be identical.
+     */
+    int (*same_rounds)(const struct strag_problem *problem, int round, int *period);
     /** With `same_rounds`, for pipelines: with that many additional blocks in the middle of the
      * vector and as long as those there, every stretch of identical rounds has one more repetition,
      * and nothing else changes but that all blocks are shorter. The problem is prepared. NULL:
@@ -214,29 +211,16 @@ void strag_instance_close(struct strag_instance *instance);
 int strag_instance_plan(const struct strag_instance *instance, int rank, struct strag_plan **plan,
                         struct strag_error *err);
 
-/* From the first rank to the one before `end`. */
-struct strag_ranks {
-    int first, end;
-};
-
-/** Build the plans of some ranks; on failure none is left.
- *
- * @param progress     is given how many are done; may be NULL
- * @param[out] plans   one for each of these ranks */
-int strag_instance_plans(const struct strag_instance *instance, struct strag_ranks ranks,
-                         const struct strag_progress *progress, struct strag_plan **plans,
-                         struct strag_error *err);
-
 /** Append a rank's operations to a builder: those of all rounds, or of the rounds it wants. */
 void strag_instance_build(const struct strag_instance *instance, int rank,
                           struct strag_builder *builder);
 
 /** How many rounds carry the same traffic, at least 1: this one, and more in steps of the period.
- */
-int strag_instance_same_rounds(const struct strag_instance *instance, int round);
+ * @param[out] period  at least 1; may be NULL */
+int strag_instance_same_rounds(const struct strag_instance *instance, int round, int *period);
 
-/** At least 1. */
-int strag_instance_period(const struct strag_instance *instance, int round);
+/** How many rounds from this one on are like no other, up to `most`; 0: this one is not. */
+int strag_instance_single_rounds(const struct strag_instance *instance, int round, int most);
 
 /** As strag_instance_open and strag_instance_plan. */
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,

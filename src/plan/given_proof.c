@@ -43,7 +43,7 @@ int strag_given_prove(const struct strag_given *given, const struct strag_effort
         return status;
     left.steps = most->steps - left.steps;
     left.bytes = most->bytes - left.bytes;
-    status = strag_verify_watched(&given->row, &problem, &left, progress, measure, err);
+    status = strag_verify_within(&given->row, &problem, &left, progress, measure, NULL, err);
     if (status == STRAG_ERR_LIMIT)
         strag_fail(err, status, "proving it takes more than %lld million steps or %lld MiB",
                    (long long)most->steps / 1000000, (long long)most->bytes >> 20);

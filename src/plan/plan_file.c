@@ -21,39 +21,60 @@
 /* How far values may be from 0, and loops go: far more than any plan has. */
 enum { VALUE_MAX = 1 << 30 };
 
+/* What is read after an error does not count. */
 struct reader {
     struct strag_source source;
     struct strag_given *given;
     struct strag_given_head *head;
     char place[96]; /* "ranks[3].ops[7]"; "": the file */
+    int status;     /* of the first error */
 };
 
+static bool is_good(const struct reader *reader)
+{
+    return reader->status == STRAG_OK;
+}
+
 /* "FILE: ranks[3].ops[7].peer: reason" @param key  NULL: the place itself */
-static int refuse(const struct reader *reader, const char *key, const char *format, ...)
+static void refuse(struct reader *reader, const char *key, const char *format, ...)
     STRAG_PRINTF(3, 4);
 
-static int refuse(const struct reader *reader, const char *key, const char *format, ...)
+static void refuse(struct reader *reader, const char *key, const char *format, ...)
 {
     char what[512];
     va_list args;
+    if (!is_good(reader))
+        return;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     const char *dot = reader->place[0] && key ? "." : "";
     const char *colon = reader->place[0] || key ? ": " : "";
-    return strag_source_fail(&reader->source, 0, "%s%s%s%s%s", reader->place, dot, key ? key : "",
-                             colon, what);
+    reader->status = strag_source_fail(&reader->source, 0, "%s%s%s%s%s", reader->place, dot,
+                                       key ? key : "", colon, what);
+}
+
+static void fail(struct reader *reader, int status, const struct strag_error *why)
+{
+    reader->status =
+        strag_fail(reader->source.err, status, "%s: %.900s", reader->source.name, why->text);
+}
+
+static void need_memory(struct reader *reader, bool there)
+{
+    if (is_good(reader) && !there)
+        reader->status = strag_source_memory(&reader->source);
 }
 
 /* ---- Values ---- */
 
 /* An object with no other keys than these, which a NULL ends. */
-static int check_keys(const struct reader *reader, json_t *object, const char *const *accepted)
+static void check_keys(struct reader *reader, json_t *object, const char *const *accepted)
 {
     const char *key;
     json_t *value;
     if (!json_is_object(object))
-        return refuse(reader, NULL, "an object, {...}, is accepted");
+        refuse(reader, NULL, "an object, {...}, is accepted");
     json_object_foreach(object, key, value)
     {
         struct strag_nearest nearest = {NULL, 0};
@@ -64,60 +85,52 @@ static int check_keys(const struct reader *reader, json_t *object, const char *c
         if (accepted[a])
             continue;
         for (a = 0; accepted[a]; a++) {
-            const size_t used = strlen(names);
             strag_nearest_offer(&nearest, key, accepted[a]);
-            snprintf(names + used, sizeof names - used, "%s%s", a ? ", " : "", accepted[a]);
+            strag_append(names, sizeof names, "%s%s", a ? ", " : "", accepted[a]);
         }
-        return refuse(reader, NULL, "no key '%s' (nearest: %s); accepted: %s",
-                      strag_quoted(key).text, nearest.name, names);
+        refuse(reader, NULL, "no key '%s' (nearest: %s); accepted: %s", strag_quoted(key).text,
+               nearest.name, names);
+        return;
     }
-    return STRAG_OK;
 }
 
-static int read_integer(const struct reader *reader, const char *key, json_t *value, int64_t low,
-                        int64_t high, int64_t *target)
+/* @return `low` after a refusal */
+static int64_t read_integer(struct reader *reader, const char *key, json_t *value, int64_t low,
+                            int64_t high)
 {
-    const bool integer = json_is_integer(value);
-    const json_int_t number = integer ? json_integer_value(value) : 0;
+    const json_int_t number = json_integer_value(value);
     const char *missing = value ? "" : "is missing; ";
-    if (!integer || number < low || number > high)
-        return low == high ? refuse(reader, key, "%s%lld is accepted", missing, (long long)low)
-                           : refuse(reader, key, "%san integer from %lld to %lld is accepted",
-                                    missing, (long long)low, (long long)high);
-    *target = number;
-    return STRAG_OK;
+    if (json_is_integer(value) && number >= low && number <= high)
+        return number;
+    if (low == high)
+        refuse(reader, key, "%s%lld is accepted", missing, (long long)low);
+    else
+        refuse(reader, key, "%san integer from %lld to %lld is accepted", missing, (long long)low,
+               (long long)high);
+    return low;
 }
 
-static int read_int(const struct reader *reader, json_t *object, const char *key, int low, int high,
-                    int32_t *target)
+static int32_t read_int(struct reader *reader, json_t *object, const char *key, int low, int high)
 {
-    int64_t value = 0;
-    const int status = read_integer(reader, key, json_object_get(object, key), low, high, &value);
-    if (status == STRAG_OK)
-        *target = (int32_t)value;
-    return status;
+    return (int32_t)read_integer(reader, key, json_object_get(object, key), low, high);
 }
 
-/* One that may be left out. */
-static int read_optional_int(const struct reader *reader, json_t *object, const char *key, int low,
-                             int high, int32_t *target)
+static int32_t read_optional_int(struct reader *reader, json_t *object, const char *key, int low,
+                                 int high, int32_t otherwise)
 {
-    return json_object_get(object, key) ? read_int(reader, object, key, low, high, target)
-                                        : STRAG_OK;
+    return json_object_get(object, key) ? read_int(reader, object, key, low, high) : otherwise;
 }
 
-static int read_optional_bool(const struct reader *reader, json_t *object, const char *key,
-                              bool *target)
+static bool read_optional_bool(struct reader *reader, json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     if (value && !json_is_boolean(value))
-        return refuse(reader, key, "true or false is accepted");
-    *target = json_is_true(value);
-    return STRAG_OK;
+        refuse(reader, key, "true or false is accepted");
+    return json_is_true(value);
 }
 
 /* A name goes into texts and pictures as it is. @return NULL after a refusal */
-static const char *read_name(const struct reader *reader, json_t *object, const char *key,
+static const char *read_name(struct reader *reader, json_t *object, const char *key,
                              const char *otherwise)
 {
     static const char letters[] =
@@ -132,366 +145,295 @@ static const char *read_name(const struct reader *reader, json_t *object, const 
     return NULL;
 }
 
-/* @return its length; -1 after a refusal */
-static int64_t read_array(const struct reader *reader, json_t *object, const char *key,
-                          json_t **array)
+/* @return its length; 0 after a refusal */
+static int64_t read_array(struct reader *reader, json_t *object, const char *key, json_t **array)
 {
     *array = json_object_get(object, key);
-    if (json_is_array(*array))
-        return (int64_t)json_array_size(*array);
-    refuse(reader, key, "%sa list, [...], is accepted", *array ? "" : "is missing; ");
-    return -1;
+    if (!json_is_array(*array))
+        refuse(reader, key, "%sa list, [...], is accepted", *array ? "" : "is missing; ");
+    return (int64_t)json_array_size(*array);
 }
 
 /* ---- Operations ---- */
 
-static int read_kind(const struct reader *reader, json_t *object, struct strag_given_op *op)
+static uint8_t read_kind(struct reader *reader, json_t *object)
 {
     const char *kind = json_string_value(json_object_get(object, "kind"));
-    op->kind = STRAG_SEND;
-    while (kind && op->kind <= STRAG_RECV_REDUCE &&
-           strcmp(kind, strag_kind_name((enum strag_kind)op->kind)) != 0)
-        op->kind++;
-    if (!kind || op->kind > STRAG_RECV_REDUCE)
-        return refuse(reader, "kind", "send, recv or recv_reduce is accepted");
-    return STRAG_OK;
+    uint8_t found = STRAG_SEND;
+    while (kind && found <= STRAG_RECV_REDUCE &&
+           strcmp(kind, strag_kind_name((enum strag_kind)found)) != 0)
+        found++;
+    if (!kind || found > STRAG_RECV_REDUCE)
+        refuse(reader, "kind", "send, recv or recv_reduce is accepted");
+    return found;
 }
 
 /* What an operation is but for its peer, range and round. */
-static int read_common(const struct reader *reader, json_t *object, struct strag_given_op *op)
+static struct strag_given_op read_common(struct reader *reader, json_t *object)
 {
-    int status = read_kind(reader, object, op);
-    if (status == STRAG_OK)
-        status = read_int(reader, object, "count", 1, reader->head->blocks, &op->count);
-    if (status == STRAG_OK)
-        status = read_optional_bool(reader, object, "own_left", &op->own_left);
-    if (status == STRAG_OK && op->own_left && op->kind != STRAG_RECV_REDUCE)
-        status = refuse(reader, "own_left", "only recv_reduce has operands");
-    if (status != STRAG_OK)
-        return status;
+    struct strag_given_op op = {.kind = read_kind(reader, object)};
+    op.count = read_int(reader, object, "count", 1, reader->head->blocks);
+    op.own_left = read_optional_bool(reader, object, "own_left");
+    if (op.own_left && op.kind != STRAG_RECV_REDUCE)
+        refuse(reader, "own_left", "only recv_reduce has operands");
     const char *name = read_name(reader, object, "stage", "plan");
     const int stage = name ? strag_given_stage(reader->given, name) : 0;
     if (stage < 0)
-        return refuse(reader, "stage", "at most %d stages are accepted", STRAG_STAGES_MAX);
-    op->stage = (uint8_t)stage;
-    return name ? STRAG_OK : STRAG_ERR_ARGUMENT;
+        refuse(reader, "stage", "at most %d stages are accepted", STRAG_STAGES_MAX);
+    op.stage = (uint8_t)stage;
+    return op;
 }
 
-static int add_op(const struct reader *reader, const struct strag_given_op *op)
+static void add_op(struct reader *reader, const struct strag_given_op *op)
 {
-    return strag_given_add_op(reader->given, op) ? STRAG_OK : strag_source_memory(&reader->source);
+    need_memory(reader, is_good(reader) && strag_given_add_op(reader->given, op));
 }
 
-static int add_loop(const struct reader *reader, int times)
+static void add_loop(struct reader *reader, int times)
 {
-    return strag_given_add_loop(reader->given, times) ? STRAG_OK
-                                                      : strag_source_memory(&reader->source);
+    need_memory(reader, is_good(reader) && strag_given_add_loop(reader->given, times));
+}
+
+static void add_group(struct reader *reader, int first, int count, int step)
+{
+    need_memory(reader,
+                is_good(reader) && strag_given_add_group(reader->given, first, count, step));
 }
 
 /* One of the plain form. */
-static int read_op(struct reader *reader, json_t *object, int index)
+static void read_op(struct reader *reader, json_t *object, int index)
 {
     static const char *const keys[] = {"id",    "kind",  "peer",     "first", "count",
                                        "round", "stage", "own_left", "after", NULL};
-    struct strag_given_op op = {.kind = 0};
-    int32_t id = index;
-    int status = check_keys(reader, object, keys);
-    if (status == STRAG_OK)
-        status = read_optional_int(reader, object, "id", index, index, &id);
-    if (status == STRAG_OK)
-        status = read_common(reader, object, &op);
-    if (status == STRAG_OK)
-        status = read_int(reader, object, "peer", 0, reader->head->n - 1, &op.peer.start);
-    if (status == STRAG_OK)
-        status =
-            read_int(reader, object, "first", 0, reader->head->blocks - op.count, &op.first.start);
-    if (status == STRAG_OK)
-        status = read_int(reader, object, "round", 0, STRAG_GIVEN_ROUNDS_MAX - 1, &op.round.start);
-    return status == STRAG_OK ? add_op(reader, &op) : status;
+    const struct strag_given_head *head = reader->head;
+    check_keys(reader, object, keys);
+    read_optional_int(reader, object, "id", index, index, index);
+    struct strag_given_op op = read_common(reader, object);
+    op.peer.start = read_int(reader, object, "peer", 0, head->n - 1);
+    op.first.start = read_int(reader, object, "first", 0, head->blocks - op.count);
+    op.round.start = read_int(reader, object, "round", 0, STRAG_GIVEN_ROUNDS_MAX - 1);
+    add_op(reader, &op);
 }
 
 /* 5; or [5, for each rank], or [5, for each rank, for each turn]. */
-static int read_value(const struct reader *reader, json_t *object, const char *key,
-                      struct strag_given_value *target)
+static struct strag_given_value read_value(struct reader *reader, json_t *object, const char *key)
 {
     json_t *value = json_object_get(object, key);
     const size_t length = json_array_size(value); /* 0: no array */
-    int32_t *const parts[] = {&target->start, &target->rank, &target->turn};
-    int status = STRAG_OK;
+    int32_t parts[3] = {0};
     if (!json_is_array(value))
-        return read_int(reader, object, key, -VALUE_MAX, VALUE_MAX, &target->start);
+        return (struct strag_given_value){.start =
+                                              read_int(reader, object, key, -VALUE_MAX, VALUE_MAX)};
     if (length < 2 || length > 3)
-        return refuse(reader, key,
-                      "an integer, or a list of 2 or 3, [START, FOR EACH RANK, FOR EACH TURN], is "
-                      "accepted");
-    for (size_t i = 0; status == STRAG_OK && i < length; i++) {
-        int64_t part = 0;
-        status = read_integer(reader, key, json_array_get(value, i), -VALUE_MAX, VALUE_MAX, &part);
-        *parts[i] = (int32_t)part;
-    }
-    return status;
+        refuse(reader, key,
+               "an integer, or a list of 2 or 3, [START, FOR EACH RANK, FOR EACH TURN], is "
+               "accepted");
+    for (size_t i = 0; i < length && i < 3; i++)
+        parts[i] =
+            (int32_t)read_integer(reader, key, json_array_get(value, i), -VALUE_MAX, VALUE_MAX);
+    return (struct strag_given_value){parts[0], parts[1], parts[2]};
 }
 
 /* One of the compact form. */
-static int read_compact_op(struct reader *reader, json_t *object)
+static void read_compact_op(struct reader *reader, json_t *object)
 {
     static const char *const keys[] = {"kind",  "peer",  "first",    "count",
                                        "round", "stage", "own_left", NULL};
-    struct strag_given_op op = {.kind = 0};
-    int status = check_keys(reader, object, keys);
-    if (status == STRAG_OK)
-        status = read_common(reader, object, &op);
-    if (status == STRAG_OK)
-        status = read_value(reader, object, "peer", &op.peer);
-    if (status == STRAG_OK)
-        status = read_value(reader, object, "first", &op.first);
-    if (status == STRAG_OK)
-        status = read_value(reader, object, "round", &op.round);
-    return status == STRAG_OK ? add_op(reader, &op) : status;
+    check_keys(reader, object, keys);
+    struct strag_given_op op = read_common(reader, object);
+    op.peer = read_value(reader, object, "peer");
+    op.first = read_value(reader, object, "first");
+    op.round = read_value(reader, object, "round");
+    add_op(reader, &op);
 }
 
 /* {"repeat": 7, "ops": [...]}, at a place that comes back when it is read. */
-static int read_repeat(struct reader *reader, json_t *object)
+static void read_repeat(struct reader *reader, json_t *object)
 {
     static const char *const keys[] = {"repeat", "ops", NULL};
     json_t *ops;
-    int32_t times = 0;
     char here[sizeof reader->place];
-    int status = check_keys(reader, object, keys);
-    if (status == STRAG_OK)
-        status = read_int(reader, object, "repeat", 1, VALUE_MAX, &times);
-    if (status != STRAG_OK)
-        return status;
+    check_keys(reader, object, keys);
+    const int32_t times = read_int(reader, object, "repeat", 1, VALUE_MAX);
     const int64_t length = read_array(reader, object, "ops", &ops);
     if (length == 0)
-        return refuse(reader, "ops", "at least one operation is repeated");
-    status = length < 0 ? STRAG_ERR_ARGUMENT : add_loop(reader, times);
+        refuse(reader, "ops", "at least one operation is repeated");
+    add_loop(reader, times);
     memcpy(here, reader->place, sizeof here);
-    for (int64_t i = 0; status == STRAG_OK && i < length; i++) {
+    for (int64_t i = 0; is_good(reader) && i < length; i++) {
         snprintf(reader->place, sizeof reader->place, "%.60s.ops[%lld]", here, (long long)i);
-        status = read_compact_op(reader, json_array_get(ops, (size_t)i));
+        read_compact_op(reader, json_array_get(ops, (size_t)i));
     }
-    if (status == STRAG_OK)
-        memcpy(reader->place, here, sizeof here);
-    return status;
+    memcpy(reader->place, here, sizeof here);
 }
 
 /* ---- Ranks ---- */
 
-static int add_group(const struct reader *reader, int first, int count, int step)
-{
-    return strag_given_add_group(reader->given, first, count, step)
-               ? STRAG_OK
-               : strag_source_memory(&reader->source);
-}
-
 /* {"rank": 3, "ops": [...]} */
-static int read_rank(struct reader *reader, json_t *object, int index)
+static void read_rank(struct reader *reader, json_t *object, int index)
 {
     static const char *const keys[] = {"rank", "ops", NULL};
     json_t *ops;
-    int32_t rank = 0;
-    int status = check_keys(reader, object, keys);
-    if (status == STRAG_OK)
-        status = read_int(reader, object, "rank", 0, reader->head->n - 1, &rank);
-    if (status != STRAG_OK)
-        return status;
+    check_keys(reader, object, keys);
+    const int32_t rank = read_int(reader, object, "rank", 0, reader->head->n - 1);
     const int64_t length = read_array(reader, object, "ops", &ops);
-    status = length < 0 ? STRAG_ERR_ARGUMENT : add_group(reader, rank, 1, 1);
-    if (status == STRAG_OK && length)
-        status = add_loop(reader, 1);
-    for (int64_t i = 0; status == STRAG_OK && i < length; i++) {
+    add_group(reader, rank, 1, 1);
+    if (length)
+        add_loop(reader, 1);
+    for (int64_t i = 0; is_good(reader) && i < length; i++) {
         snprintf(reader->place, sizeof reader->place, "ranks[%d].ops[%lld]", index, (long long)i);
-        status = read_op(reader, json_array_get(ops, (size_t)i), (int)i);
+        read_op(reader, json_array_get(ops, (size_t)i), (int)i);
     }
-    return status;
 }
 
 /* [FIRST, COUNT, STEP] */
-static int read_members(const struct reader *reader, json_t *object)
+static void read_members(struct reader *reader, json_t *object)
 {
     json_t *list;
-    int64_t parts[3] = {0, 1, 1};
+    int parts[3] = {0, 1, 1};
     const int64_t length = read_array(reader, object, "ranks", &list);
-    int status = length < 0 ? STRAG_ERR_ARGUMENT : STRAG_OK;
-    if (status == STRAG_OK && (length < 1 || length > 3))
-        status = refuse(reader, "ranks", "a list of up to 3, [FIRST, COUNT, STEP], is accepted");
-    for (int64_t i = 0; status == STRAG_OK && i < length; i++)
-        status = read_integer(reader, "ranks", json_array_get(list, (size_t)i), i > 0,
-                              reader->head->n - (i == 0), &parts[i]);
-    return status == STRAG_OK ? add_group(reader, (int)parts[0], (int)parts[1], (int)parts[2])
-                              : status;
+    if (length < 1 || length > 3)
+        refuse(reader, "ranks", "a list of up to 3, [FIRST, COUNT, STEP], is accepted");
+    for (int64_t i = 0; i < length && i < 3; i++)
+        parts[i] = (int)read_integer(reader, "ranks", json_array_get(list, (size_t)i), i > 0,
+                                     reader->head->n - (i == 0));
+    add_group(reader, parts[0], parts[1], parts[2]);
 }
 
 /* {"ranks": [FIRST, COUNT, STEP], "ops": [...]} */
-static int read_group(struct reader *reader, json_t *object, int index)
+static void read_group(struct reader *reader, json_t *object, int index)
 {
     static const char *const keys[] = {"ranks", "ops", NULL};
     json_t *ops;
     bool single = false; /* the last loop is one of operations that are not repeated */
-    int status = check_keys(reader, object, keys);
-    if (status == STRAG_OK)
-        status = read_members(reader, object);
-    if (status != STRAG_OK)
-        return status;
+    check_keys(reader, object, keys);
+    read_members(reader, object);
     const int64_t length = read_array(reader, object, "ops", &ops);
-    status = length < 0 ? STRAG_ERR_ARGUMENT : STRAG_OK;
-    for (int64_t i = 0; status == STRAG_OK && i < length; i++) {
+    for (int64_t i = 0; is_good(reader) && i < length; i++) {
         json_t *item = json_array_get(ops, (size_t)i);
+        const bool repeats = json_object_get(item, "repeat");
         snprintf(reader->place, sizeof reader->place, "groups[%d].ops[%lld]", index, (long long)i);
-        if (json_object_get(item, "repeat")) {
-            status = read_repeat(reader, item);
-            single = false;
-            continue;
-        }
-        if (!single)
-            status = add_loop(reader, 1);
-        single = true;
-        if (status == STRAG_OK)
-            status = read_compact_op(reader, item);
+        if (!repeats && !single)
+            add_loop(reader, 1);
+        single = !repeats;
+        if (repeats)
+            read_repeat(reader, item);
+        else
+            read_compact_op(reader, item);
     }
-    return status;
 }
 
-static int read_ranks(struct reader *reader, json_t *root)
+static void read_ranks(struct reader *reader, json_t *root)
 {
     const bool plain = json_object_get(root, "ranks");
     const char *key = plain ? "ranks" : "groups";
     json_t *list;
     if (plain && json_object_get(root, "groups"))
-        return refuse(reader, "groups", "either 'ranks' or 'groups' is accepted");
+        refuse(reader, "groups", "either 'ranks' or 'groups' is accepted");
     const int64_t length = read_array(reader, root, key, &list);
-    if (length < 0)
-        return STRAG_ERR_ARGUMENT;
     if (length < 1 || length > reader->head->n)
-        return refuse(reader, key, "%lld of them; 1 to %d are accepted, one for each rank at most",
-                      (long long)length, reader->head->n);
-    int status = STRAG_OK;
-    for (int64_t i = 0; status == STRAG_OK && i < length; i++) {
+        refuse(reader, key, "%lld of them; 1 to %d are accepted, one for each rank at most",
+               (long long)length, reader->head->n);
+    for (int64_t i = 0; is_good(reader) && i < length; i++) {
         json_t *item = json_array_get(list, (size_t)i);
         snprintf(reader->place, sizeof reader->place, "%s[%lld]", key, (long long)i);
-        status = plain ? read_rank(reader, item, (int)i) : read_group(reader, item, (int)i);
+        if (plain)
+            read_rank(reader, item, (int)i);
+        else
+            read_group(reader, item, (int)i);
     }
-    if (status == STRAG_OK)
-        reader->place[0] = '\0';
-    return status;
+    reader->place[0] = '\0';
 }
 
 /* ---- The head ---- */
 
-static int read_claim(struct reader *reader, json_t *root)
+static void read_claim(struct reader *reader, json_t *root)
 {
     static const char *const keys[] = {"rounds",     "chain",   "straggler", "before",
                                        "one_ported", "in_step", NULL};
+    const int most = STRAG_GIVEN_ROUNDS_MAX;
     struct strag_given_head *head = reader->head;
     json_t *claim = json_object_get(root, "claim");
     if (!claim)
-        return STRAG_OK;
+        return;
     snprintf(reader->place, sizeof reader->place, "claim");
-    int status = check_keys(reader, claim, keys);
-    if (status == STRAG_OK)
-        status = read_optional_int(reader, claim, "rounds", head->n > 1, STRAG_GIVEN_ROUNDS_MAX,
-                                   &head->rounds);
-    if (status == STRAG_OK)
-        status = read_optional_int(reader, claim, "chain", 0, STRAG_GIVEN_ROUNDS_MAX, &head->chain);
-    if (status == STRAG_OK)
-        status = read_optional_bool(reader, claim, "one_ported", &head->one_ported);
-    if (status == STRAG_OK)
-        status = read_optional_bool(reader, claim, "in_step", &head->in_step);
+    check_keys(reader, claim, keys);
+    head->rounds = read_optional_int(reader, claim, "rounds", head->n > 1, most, 0);
+    head->chain = read_optional_int(reader, claim, "chain", 0, most, 0);
+    head->one_ported = read_optional_bool(reader, claim, "one_ported");
+    head->in_step = read_optional_bool(reader, claim, "in_step");
     head->waits = json_object_get(claim, "straggler") || json_object_get(claim, "before");
-    if (status == STRAG_OK && head->waits)
-        status = read_int(reader, claim, "straggler", 0, head->n - 1, &head->straggler);
-    if (status == STRAG_OK && head->waits)
-        status = read_int(reader, claim, "before", 0, STRAG_GIVEN_ROUNDS_MAX, &head->before);
+    if (head->waits) {
+        head->straggler = read_int(reader, claim, "straggler", 0, head->n - 1);
+        head->before = read_int(reader, claim, "before", 0, most);
+    }
     reader->place[0] = '\0';
-    return status;
 }
 
 /* A list of blocks + 1. */
-static int read_edges(const struct reader *reader, json_t *root, const char *key, json_t **list)
+static json_t *read_edges(struct reader *reader, json_t *root, const char *key)
 {
-    const int64_t length = read_array(reader, root, key, list);
-    if (length < 0)
-        return STRAG_ERR_ARGUMENT;
+    json_t *list;
+    const int64_t length = read_array(reader, root, key, &list);
     if (length != reader->head->blocks + 1)
-        return refuse(reader, key, "%lld numbers; %d, one more than there are blocks, are accepted",
-                      (long long)length, reader->head->blocks + 1);
-    return STRAG_OK;
+        refuse(reader, key, "%lld numbers; %d, one more than there are blocks, are accepted",
+               (long long)length, reader->head->blocks + 1);
+    return list;
 }
 
-static int read_numerators(struct reader *reader, json_t *root)
+static void read_numerators(struct reader *reader, json_t *root)
 {
-    const int64_t most = INT64_C(1) << 62;
-    json_t *list;
-    int64_t denominator = 0;
-    if (!json_object_get(root, "denominator") && !json_object_get(root, "numerators"))
-        return STRAG_OK;
-    int status = read_integer(reader, "denominator", json_object_get(root, "denominator"), 1, most,
-                              &denominator);
-    if (status == STRAG_OK)
-        status = read_edges(reader, root, "numerators", &list);
-    if (status != STRAG_OK)
-        return status;
-    int64_t *numerator = strag_given_numerators(reader->given, denominator);
-    if (!numerator)
-        return strag_source_memory(&reader->source);
-    for (int b = 0; status == STRAG_OK && b <= reader->head->blocks; b++)
-        status = read_integer(reader, "numerators", json_array_get(list, (size_t)b), 0, denominator,
-                              &numerator[b]);
-    return status;
+    json_t *value = json_object_get(root, "denominator");
+    if (!value && !json_object_get(root, "numerators"))
+        return;
+    const int64_t denominator = read_integer(reader, "denominator", value, 1, INT64_C(1) << 62);
+    json_t *list = read_edges(reader, root, "numerators");
+    int64_t *numerator =
+        is_good(reader) ? strag_given_numerators(reader->given, denominator) : NULL;
+    need_memory(reader, numerator);
+    for (int b = 0; is_good(reader) && b <= reader->head->blocks; b++)
+        numerator[b] =
+            read_integer(reader, "numerators", json_array_get(list, (size_t)b), 0, denominator);
 }
 
 /* What the numerators say, for programs that would rather have it so. */
-static int check_bounds(const struct reader *reader, json_t *root)
+static void check_bounds(struct reader *reader, json_t *root)
 {
-    const struct strag_given_head *head;
-    const struct strag_given_group *group;
-    const struct strag_given_loop *loop;
-    const struct strag_given_op *op;
-    json_t *list;
+    const struct strag_given_head *head = reader->head;
+    const int64_t *numerator = reader->given->numerator;
     if (!json_object_get(root, "bounds"))
-        return STRAG_OK;
-    const int status = read_edges(reader, root, "bounds", &list);
-    const int64_t *numerator = strag_given_parts(reader->given, &head, &group, &loop, &op);
-    for (int b = 0; status == STRAG_OK && b <= head->blocks; b++) {
+        return;
+    json_t *list = read_edges(reader, root, "bounds");
+    for (int b = 0; is_good(reader) && b <= head->blocks; b++) {
         const double exact =
             numerator ? (double)numerator[b] / (double)head->denominator : (double)b / head->blocks;
         const json_t *value = json_array_get(list, (size_t)b);
         if (!json_is_number(value) || !(fabs(json_number_value(value) - exact) < 1e-9))
-            return refuse(reader, "bounds",
-                          "the one at %d is not %.9g, which %s; 'bounds' may be left out", b, exact,
-                          numerator ? "numerators[] / denominator is"
-                                    : "it is where 'denominator' and 'numerators' are left out");
+            refuse(reader, "bounds",
+                   "the one at %d is not %.9g, which %s; 'bounds' may be left out", b, exact,
+                   numerator ? "numerators[] / denominator is"
+                             : "it is where 'denominator' and 'numerators' are left out");
     }
-    return status;
 }
 
-static int read_head(struct reader *reader, json_t *root)
+static void read_head(struct reader *reader, json_t *root)
 {
     static const char *const keys[] = {"strag-plan", "comment", "claim",  "algorithm",
                                        "n",          "blocks",  "bounds", "denominator",
                                        "numerators", "ranks",   "groups", NULL};
     struct strag_given_head *head = reader->head;
-    int32_t version = 0;
-    int status = check_keys(reader, root, keys);
-    if (status == STRAG_OK)
-        status =
-            read_int(reader, root, "strag-plan", STRAG_PLAN_VERSION, STRAG_PLAN_VERSION, &version);
     const json_t *comment = json_object_get(root, "comment");
-    if (status == STRAG_OK && comment && !json_is_string(comment))
-        status = refuse(reader, "comment", "a text is accepted");
-    if (status == STRAG_OK)
-        status = read_int(reader, root, "n", 1, STRAG_GIVEN_RANKS_MAX, &head->n);
-    if (status == STRAG_OK)
-        status = read_int(reader, root, "blocks", 1, STRAG_GIVEN_BLOCKS_MAX, &head->blocks);
-    const char *name = status == STRAG_OK ? read_name(reader, root, "algorithm", NULL) : NULL;
-    if (!name)
-        return status == STRAG_OK ? STRAG_ERR_ARGUMENT : status;
-    snprintf(head->name, sizeof head->name, "%s", name);
-    status = read_claim(reader, root);
-    if (status == STRAG_OK)
-        status = read_numerators(reader, root);
-    return status == STRAG_OK ? check_bounds(reader, root) : status;
+    check_keys(reader, root, keys);
+    read_int(reader, root, "strag-plan", STRAG_PLAN_VERSION, STRAG_PLAN_VERSION);
+    if (comment && !json_is_string(comment))
+        refuse(reader, "comment", "a text is accepted");
+    head->n = read_int(reader, root, "n", 1, STRAG_GIVEN_RANKS_MAX);
+    head->blocks = read_int(reader, root, "blocks", 1, STRAG_GIVEN_BLOCKS_MAX);
+    const char *name = read_name(reader, root, "algorithm", NULL);
+    snprintf(head->name, sizeof head->name, "%s", name ? name : "");
+    read_claim(reader, root);
+    read_numerators(reader, root);
+    check_bounds(reader, root);
 }
 
 /* ---- Waits ---- */
@@ -526,29 +468,25 @@ static bool same_waits(json_t *after, const int32_t *needed, int length, int *ro
     return memcmp(own, room, (size_t)length * sizeof *own) == 0;
 }
 
-static int check_after(const struct reader *reader, json_t *after, const struct strag_plan *plan,
-                       int op)
+static void check_after(struct reader *reader, json_t *after, const struct strag_plan *plan, int op)
 {
     int length;
     char text[128] = "";
     const int32_t *needed = strag_plan_after(plan, op, &length);
     int *room = malloc((2 * (size_t)length + 1) * sizeof *room);
-    if (!room)
-        return strag_source_memory(&reader->source);
-    const bool same = same_waits(after, needed, length, room);
-    free(room);
-    if (same)
-        return STRAG_OK;
-    for (int w = 0; w < length; w++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%d", w ? "," : "", needed[w]);
+    need_memory(reader, room);
+    if (!room || same_waits(after, needed, length, room)) {
+        free(room);
+        return;
     }
-    return refuse(reader, "after", "from the order of operations it is [%s]; it may be left out",
-                  text);
+    free(room);
+    for (int w = 0; w < length; w++)
+        strag_append(text, sizeof text, "%s%d", w ? "," : "", needed[w]);
+    refuse(reader, "after", "from the order of operations it is [%s]; it may be left out", text);
 }
 
-static int check_waits_of(struct reader *reader, json_t *ops, int index, int rank,
-                          const struct strag_instance *instance)
+static void check_waits_of(struct reader *reader, json_t *ops, int index, int rank,
+                           const struct strag_instance *instance)
 {
     struct strag_plan *plan;
     struct strag_error why;
@@ -556,53 +494,57 @@ static int check_waits_of(struct reader *reader, json_t *ops, int index, int ran
     for (size_t i = 0; !any && i < json_array_size(ops); i++)
         any = json_object_get(json_array_get(ops, i), "after");
     if (!any)
-        return STRAG_OK;
-    int status = strag_instance_plan(instance, rank, &plan, &why);
-    if (status != STRAG_OK)
-        return strag_fail(reader->source.err, status, "%s: %.900s", reader->source.name, why.text);
-    for (int i = 0; status == STRAG_OK && i < plan->nops; i++) {
+        return;
+    const int status = strag_instance_plan(instance, rank, &plan, &why);
+    if (status != STRAG_OK) {
+        fail(reader, status, &why);
+        return;
+    }
+    for (int i = 0; is_good(reader) && i < plan->nops; i++) {
         json_t *after = json_object_get(json_array_get(ops, (size_t)i), "after");
         snprintf(reader->place, sizeof reader->place, "ranks[%d].ops[%d]", index, i);
         if (after)
-            status = check_after(reader, after, plan, i);
+            check_after(reader, after, plan, i);
     }
     strag_plan_free(plan);
-    return status;
 }
 
 /* In the plain form. */
-static int check_waits(struct reader *reader, json_t *root)
+static void check_waits(struct reader *reader, json_t *root)
 {
     struct strag_instance instance;
     struct strag_error why;
     const struct strag_problem problem = {.n = reader->head->n};
     json_t *ranks = json_object_get(root, "ranks");
     if (!ranks)
-        return STRAG_OK;
-    int status =
+        return;
+    const int status =
         strag_instance_open(&instance, strag_given_algorithm(reader->given), &problem, &why);
-    if (status != STRAG_OK)
-        return strag_fail(reader->source.err, status, "%s: %.900s", reader->source.name, why.text);
-    for (size_t i = 0; status == STRAG_OK && i < json_array_size(ranks); i++) {
+    if (status != STRAG_OK) {
+        fail(reader, status, &why);
+        return;
+    }
+    for (size_t i = 0; is_good(reader) && i < json_array_size(ranks); i++) {
         json_t *item = json_array_get(ranks, i);
         const int rank = (int)json_integer_value(json_object_get(item, "rank"));
-        status = check_waits_of(reader, json_object_get(item, "ops"), (int)i, rank, &instance);
+        check_waits_of(reader, json_object_get(item, "ops"), (int)i, rank, &instance);
     }
     strag_instance_close(&instance);
-    return status;
 }
 
 /* ---- All ---- */
 
-static int read_root(struct reader *reader, json_t *root, const struct strag_effort *most)
+static void read_root(struct reader *reader, json_t *root, const struct strag_effort *most)
 {
     struct strag_error why;
-    int status = read_head(reader, root);
-    if (status == STRAG_OK)
-        status = read_ranks(reader, root);
-    if (status == STRAG_OK && (status = strag_given_close(reader->given, most, &why)) != STRAG_OK)
-        return strag_fail(reader->source.err, status, "%s: %.900s", reader->source.name, why.text);
-    return status == STRAG_OK ? check_waits(reader, root) : status;
+    read_head(reader, root);
+    if (is_good(reader))
+        read_ranks(reader, root);
+    const int status = is_good(reader) ? strag_given_close(reader->given, most, &why) : STRAG_OK;
+    if (status != STRAG_OK)
+        fail(reader, status, &why);
+    if (is_good(reader))
+        check_waits(reader, root);
 }
 
 /* Bytes of what jansson makes of a text, at most: up to 80 times as long. */
@@ -648,20 +590,19 @@ int strag_plan_file_parse(const char *text, size_t length, const char *name,
         return strag_source_fail(&reader.source, error.line > 0 ? error.line : 0,
                                  "no JSON: %.160s, at column %d", error.text, error.column);
     reader.given = strag_given_create();
+    need_memory(&reader, reader.given);
     if (reader.given) {
         reader.given->hash = strag_hash(STRAG_HASH_START, text, length);
         reader.given->bytes = length;
         reader.head = strag_given_head(reader.given);
-        status = read_root(&reader, root, most);
-    } else {
-        status = strag_source_memory(&reader.source);
+        read_root(&reader, root, most);
     }
     json_decref(root);
-    if (status == STRAG_OK)
+    if (is_good(&reader))
         *given = reader.given;
     else
         strag_given_free(reader.given);
-    return status;
+    return reader.status;
 }
 
 int strag_plan_file_read(const char *file, struct strag_given **given, struct strag_error *err)

@@ -2,7 +2,6 @@
 #include "plan/plan_proof.h"
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "plan/given_parts.h"
 

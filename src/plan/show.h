@@ -9,6 +9,11 @@
 
 #include <stdio.h>
 
+/* From the first rank to the one before `end`. */
+struct strag_ranks {
+    int first, end;
+};
+
 /**
  * Write ranks' plans as text: a table per rank, one operation a line. The plans are made one after
  * the other, twice each, so that tables have the same layout and no more than one is in memory.

@@ -2,7 +2,7 @@
 #include "plan/trace.h"
 
 #include "base/c_locale.h"
-#include "base/json.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -218,11 +218,10 @@ static int make_plans(const struct strag_instance *instance, const struct strag_
     return status;
 }
 
-/* @param effort  what is left of it is the caller's */
-static int verify(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                  struct strag_effort *effort, const struct strag_progress *progress,
-                  struct strag_measure *measure, struct strag_proof **proof,
-                  struct strag_error *err)
+int strag_verify_within(const struct strag_algorithm *algorithm,
+                        const struct strag_problem *problem, struct strag_effort *effort,
+                        const struct strag_progress *progress, struct strag_measure *measure,
+                        struct strag_proof **proof, struct strag_error *err)
 {
     struct strag_instance instance;
     strag_progress_step(progress, "planning", PLANNING, STEPS);
@@ -253,16 +252,7 @@ int strag_verify(const struct strag_algorithm *algorithm, const struct strag_pro
                  struct strag_measure *measure, struct strag_proof **proof, struct strag_error *err)
 {
     struct strag_effort effort = strag_effort_any;
-    return verify(algorithm, problem, &effort, NULL, measure, proof, err);
-}
-
-int strag_verify_watched(const struct strag_algorithm *algorithm,
-                         const struct strag_problem *problem, const struct strag_effort *most,
-                         const struct strag_progress *progress, struct strag_measure *measure,
-                         struct strag_error *err)
-{
-    struct strag_effort effort = *most;
-    return verify(algorithm, problem, &effort, progress, measure, NULL, err);
+    return strag_verify_within(algorithm, problem, &effort, NULL, measure, proof, err);
 }
 
 void strag_proof_expressions(const struct strag_proof *proof, struct strag_expressions *expressions)

@@ -70,16 +70,16 @@ int strag_verify(const struct strag_algorithm *algorithm, const struct strag_pro
                  struct strag_measure *measure, struct strag_proof **proof,
                  struct strag_error *err);
 
-/** As strag_verify, without the proof; within limits, and it tells how far it has come.
+/** As strag_verify, within limits, and it tells how far it has come.
  *
- * @param most      what may be taken by the plans' waits, and by sums; what else their operations
- *                  take is not counted
- * @param progress  may be NULL
+ * @param[in,out] effort  what may be taken by the plans' waits, and by sums, and what is left of
+ *                        it; what else their operations take is not counted
+ * @param progress        may be NULL
  * @return as strag_verify, or STRAG_ERR_LIMIT: it takes more */
-int strag_verify_watched(const struct strag_algorithm *algorithm,
-                         const struct strag_problem *problem, const struct strag_effort *most,
-                         const struct strag_progress *progress, struct strag_measure *measure,
-                         struct strag_error *err);
+int strag_verify_within(const struct strag_algorithm *algorithm,
+                        const struct strag_problem *problem, struct strag_effort *effort,
+                        const struct strag_progress *progress, struct strag_measure *measure,
+                        struct strag_proof **proof, struct strag_error *err);
 
 /** The expressions of a proof; they live as long as the proof. */
 void strag_proof_expressions(const struct strag_proof *proof,

@@ -2,7 +2,6 @@
 #include "report/account.h"
 
 #include "base/c_locale.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
 

@@ -232,7 +232,7 @@ static void post_entries(struct strag_exchange *x, bool send, int peer, int firs
     first %= x->n;
     const int here = count < x->n - first ? count : x->n - first;
     post(x, send, peer, x->data + (size_t)first * x->bytes, (size_t)here * x->bytes);
-    if (here < count)
+    if (here < count && x->bytes > 0)
         post(x, send, peer, x->data, (size_t)(count - here) * x->bytes);
 }
 
@@ -257,24 +257,10 @@ void strag_exchange_allgather(struct strag_exchange *x, void *all, size_t bytes)
     x->step = double_entries;
 }
 
-/* ---- Barrier ---- */
-
-/* The ranks from `bit` behind this one on to this one have begun. */
-static void hear_further(struct strag_exchange *x)
-{
-    if (x->bit >= x->n) {
-        x->step = NULL;
-        return;
-    }
-    post(x, false, (x->me + x->n - x->bit) % x->n, x->incoming, 0);
-    post(x, true, (x->me + x->bit) % x->n, x->outgoing, 0);
-    x->bit <<= 1;
-}
-
+/* Of nothing. */
 void strag_exchange_barrier(struct strag_exchange *x)
 {
-    x->bit = 1;
-    x->step = hear_further;
+    strag_exchange_allgather(x, x->incoming, 0);
 }
 
 /* ---- Agreement ---- */

@@ -376,6 +376,17 @@ struct strag_shm {
     bool published;   /* the others know for whose messages we wait */
 };
 
+static inline struct strag_shm *strag_shm_of(struct strag_transport *transport)
+{
+    return (struct strag_shm *)transport;
+}
+
+/* A message was sent or received. Only this thread writes the counter, others may read it. */
+static inline void strag_shm_count_move(struct strag_shm *shm)
+{
+    __atomic_store_n(&shm->moves, shm->moves + 1, __ATOMIC_RELAXED);
+}
+
 /* The communicator's call has ended, or who looked after it is done. */
 static inline void strag_shm_leave(struct strag_shm *shm)
 {
@@ -577,6 +588,23 @@ bool strag_shm_times_write(struct strag_shm_writing *writing);
 
 /** Note what it cost. @param cost  nanoseconds a byte */
 void strag_shm_note_write(struct strag_shm_writing *writing, double cost);
+
+/* ---- shm/messages.c ---- */
+
+/** Send the message, or receive it, if that is possible now.
+ * @return STRAG_OK, STRAG_PENDING: there is no room, or it is not there yet; or an error */
+int strag_shm_send_pending(struct strag_shm *shm, const struct strag_shm_pending *message);
+int strag_shm_receive_pending(struct strag_shm *shm, const struct strag_shm_pending *message);
+
+/** Drop messages of a call that was given up. */
+void strag_shm_drop_old(struct strag_shm *shm);
+
+/* As in struct strag_transport. */
+int strag_shm_try_send(struct strag_transport *base, int peer, const void *buffer, size_t elements,
+                       uint64_t content);
+int strag_shm_try_recv(struct strag_transport *base, int peer, size_t elements,
+                       const void **arrived);
+void strag_shm_release_recv(struct strag_transport *base, int peer);
 
 /* ---- shm/shm.c ---- */
 

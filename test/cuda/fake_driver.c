@@ -314,8 +314,6 @@ API int cuPointerGetAttributes(unsigned n, int *attributes, void **data, uint64_
             *(void **)data[i] = piece ? piece->context : NULL;
         else if (attributes[i] == 2)
             *(unsigned *)data[i] = !piece ? 0 : pinned ? 1 : 2;
-        else if (attributes[i] == 7)
-            *(unsigned long long *)data[i] = piece ? piece->number : 0;
         else if (attributes[i] == 8)
             *(unsigned char *)data[i] = piece && piece->kind == FAKE_MANAGED;
         else if (attributes[i] == 9)

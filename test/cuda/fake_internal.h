@@ -43,7 +43,6 @@ struct fake_piece {
     char *address; /* as the program sees it */
     char *bytes;   /* where its contents are */
     size_t size, mapped;
-    unsigned long long number;
 };
 
 /* memory; the lock is held */

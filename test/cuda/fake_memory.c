@@ -8,7 +8,6 @@
 enum { PAGE = 4096 };
 
 static struct fake_piece *pieces;
-static unsigned long long numbers;
 static size_t device_bytes, pinned_bytes;
 
 static char *map(size_t size, int protection)
@@ -49,7 +48,6 @@ int fake_piece_make(enum fake_kind kind, struct fake_context *context, size_t si
         return FAKE_OUT_OF_MEMORY;
     }
     memset(piece->bytes, 0xdb, piece->mapped); /* never zeros by chance */
-    piece->number = ++numbers;
     piece->next = pieces;
     pieces = piece;
     count(piece, 1);

@@ -161,8 +161,7 @@ int slow_links_repeats(const struct slow_links *links, const struct strag_algori
     struct strag_builder *visitor = strag_visitor_create(&instance.shape, add_message, &digest);
     assert_non_null(visitor);
     for (int round = 0; round < instance.claim.rounds; round++) {
-        int period = strag_instance_period(&instance, round);
-        int same = strag_instance_same_rounds(&instance, round);
+        int period, same = strag_instance_same_rounds(&instance, round, &period);
         assert_in_range(round + (same - 1) * period + period, 1, instance.claim.rounds);
         for (int turn = 0; same > 1 && turn < period; turn++) {
             uint64_t first = digest_round(&instance, visitor, &digest, round + turn);

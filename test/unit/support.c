@@ -105,14 +105,24 @@ int support_ranks(const struct strag_algorithm *algorithm, int n)
     return problem.n;
 }
 
+bool support_same_model(const struct strag_model *a, const struct strag_model *b)
+{
+    bool same = a->ties == b->ties && a->written_once == b->written_once;
+    for (int id = 0; same && id < STRAG_MODEL_NUMBERS; id++)
+        same = strag_model_value(a, id) == strag_model_value(b, id);
+    return same;
+}
+
 int support_create_all(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                        struct strag_plan **plans, struct strag_error *err)
 {
     struct strag_instance instance;
     int status = strag_instance_open(&instance, algorithm, problem, err);
-    if (status == STRAG_OK)
-        status =
-            strag_instance_plans(&instance, (struct strag_ranks){0, problem->n}, NULL, plans, err);
+    for (int rank = 0; status == STRAG_OK && rank < problem->n; rank++) {
+        status = strag_instance_plan(&instance, rank, &plans[rank], err);
+        if (status != STRAG_OK)
+            strag_plan_free_all(plans, rank);
+    }
     strag_instance_close(&instance);
     return status;
 }

@@ -10,6 +10,7 @@
 #ifndef STRAG_TEST_SUPPORT_H
 #define STRAG_TEST_SUPPORT_H
 
+#include "model/numbers.h"
 #include "plan/algorithm.h"
 #include "plan/verify.h"
 
@@ -55,6 +56,9 @@ void assert_near(double a, double b);
 
 /** What this thread has got of processors, in seconds: a limit of that holds on a busy machine. */
 double support_thread_seconds(void);
+
+/** Are all numbers, and ties, the same? Origins do not count. */
+bool support_same_model(const struct strag_model *a, const struct strag_model *b);
 
 /** The algorithm of that name; the test fails if there is none. */
 const struct strag_algorithm *support_algorithm(const char *name);

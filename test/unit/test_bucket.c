@@ -275,7 +275,7 @@ static int check_same(struct strag_topology *topology, int ports)
     struct plans plans = plans_of(topology, ports);
     int runs = 0;
     for (int round = 0; round < plans.rounds; round++) {
-        int repeats = strag_instance_same_rounds(&plans.instance, round);
+        int repeats = strag_instance_same_rounds(&plans.instance, round, NULL);
         assert_in_range(repeats, 1, plans.rounds - round);
         for (int other = round + 1; other < round + repeats; other++) {
             for (int rank = 0; rank < topology->n; rank++)
@@ -283,7 +283,7 @@ static int check_same(struct strag_topology *topology, int ports)
         }
     }
     for (int round = 0; round < plans.rounds; runs++)
-        round += strag_instance_same_rounds(&plans.instance, round);
+        round += strag_instance_same_rounds(&plans.instance, round, NULL);
     plans_free(&plans, topology);
     return runs;
 }

@@ -378,10 +378,10 @@ static void stages_of_a_round(void **state)
                 [strcmp(plan->stages[op->stage], "allgather") == 0]++;
     }
     assert_true(sent[0][0] && sent[0][1] && sent[1][0] && sent[1][1]);
-    assert_int_equal(strag_instance_same_rounds(&plans.instance, 2), 1);
-    assert_int_equal(strag_instance_same_rounds(&plans.instance, 3), 32 - 3);
-    assert_int_equal(strag_instance_same_rounds(&plans.instance, 31), 1);
-    assert_int_equal(strag_instance_same_rounds(&plans.instance, 34), 1);
+    assert_int_equal(strag_instance_same_rounds(&plans.instance, 2, NULL), 1);
+    assert_int_equal(strag_instance_same_rounds(&plans.instance, 3, NULL), 32 - 3);
+    assert_int_equal(strag_instance_same_rounds(&plans.instance, 31, NULL), 1);
+    assert_int_equal(strag_instance_same_rounds(&plans.instance, 34, NULL), 1);
     plans_free(&plans);
     strag_topology_free(topology);
 }
@@ -461,10 +461,8 @@ static void check_same(const char *tree, int segments, int expected_period)
     struct plans plans = plans_in_segments(topology, segments);
     const struct strag_bounds *bounds = &plans.instance.shape.bounds;
     int start = 0, repeats = 1, period = 1;
-    for (; repeats == 1; start += repeats == 1) {
-        repeats = strag_instance_same_rounds(&plans.instance, start);
-        period = strag_instance_period(&plans.instance, start);
-    }
+    for (; repeats == 1; start += repeats == 1)
+        repeats = strag_instance_same_rounds(&plans.instance, start, &period);
     assert_int_equal(period, expected_period);
     assert_in_range(start + repeats * period, start + 2, plans.instance.claim.rounds);
     for (int rank = 0; rank < topology->n; rank++) {

@@ -188,8 +188,7 @@ static int prove_all(const struct strag_given *given, struct strag_measure *meas
     assert_int_equal(strag_instance_open(&instance, strag_given_algorithm(given), &problem, NULL),
                      STRAG_OK);
     assert_int_equal(strag_instance_claim(&instance, &claim, NULL), STRAG_OK);
-    assert_int_equal(strag_instance_plans(&instance, (struct strag_ranks){0, n}, NULL, plans, NULL),
-                     STRAG_OK);
+    assert_int_equal(support_create_all(instance.algorithm, &problem, plans, NULL), STRAG_OK);
     const int status = strag_verify_plans(plans, n, &claim, measure, NULL, err);
     support_plans_free(plans, n);
     strag_instance_close(&instance);

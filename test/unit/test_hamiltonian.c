@@ -281,7 +281,7 @@ static void rounds_that_are_wanted(void **state)
         strag_plan_free(plan);
     }
     for (int round = 0; round < instance.claim.rounds; round++)
-        assert_int_equal(strag_instance_same_rounds(&instance, round), 19 - round % 19);
+        assert_int_equal(strag_instance_same_rounds(&instance, round, NULL), 19 - round % 19);
     strag_instance_close(&instance);
     strag_topology_free(topology);
 }

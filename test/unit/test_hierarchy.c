@@ -239,7 +239,7 @@ static int runs(const char *name, const char *tree)
                      STRAG_OK);
     assert_int_equal(strag_instance_plan(&instance, 0, &plan, &err), STRAG_OK);
     for (int round = 0; round < instance.claim.rounds; found++) {
-        int end = round + strag_instance_same_rounds(&instance, round);
+        int end = round + strag_instance_same_rounds(&instance, round, NULL);
         assert_in_range(end, round + 1, instance.claim.rounds);
         int first = -1;
         for (int i = 0; i < plan->nops; i++) {

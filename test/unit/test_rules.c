@@ -232,7 +232,7 @@ static void refused(void **state)
         {HEAD "- hosts: 1,2\n  sizes: []\n", "FILE:3: one number or one range"},
         {HEAD "- hosts: [1]\n  sizes: []\n", "FILE:3: a single value is expected"},
         {HEAD "- ranks: -1\n  sizes: []\n", "FILE:3: ranks: '-1' is neither an integer from 1"},
-        {HEAD "- network: ring\n  sizes: []\n", "FILE:3: no network 'ring'; accepted: tree, "},
+        {HEAD "- network: ring\n  sizes: []\n", "FILE:3: network: no 'ring'; accepted: tree, "},
         {HEAD "- sizes: []\n", "FILE:3: a list of {from: SIZE, algorithm: NAME}"},
         {HEAD "- sizes:\n  - ring\n", "FILE:4: a size is needed here: a mapping with the key from"},
         {HEAD "- sizes:\n  - {from: 0}\n", "FILE:4: 'from', and 'algorithm' or 'plan', are needed"},

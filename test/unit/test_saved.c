@@ -157,7 +157,7 @@ static void read_back(void **state)
         struct strag_saved copy = *again;
         assert_same_topology(topology, again->circumstances.problem.topology);
         assert_same_state(&wrong, again->circumstances.problem.state);
-        assert_true(strag_model_is_same(&saved.model.model, &again->model.model));
+        assert_true(support_same_model(&saved.model.model, &again->model.model));
         assert_memory_equal(saved.model.origin, again->model.origin, sizeof saved.model.origin);
         assert_int_equal(saved.circumstances.options.minimum, again->circumstances.options.minimum);
         assert_int_equal(saved.circumstances.oversubscribed.window,

@@ -371,7 +371,6 @@ static void rounds_that_take_turns(void **state)
     (void)state;
     struct strag_algorithm plain = *support_algorithm("straggler-pipeline");
     plain.same_rounds = NULL;
-    plain.period = NULL;
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "4x3", NULL, 1);
     const struct strag_straggler straggler = {7, 1e-4};
     const struct strag_state late_state = {.nstragglers = 1, .straggler = &straggler};

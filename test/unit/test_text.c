@@ -143,6 +143,33 @@ static void yaml(void **state)
     assert_string_equal(err.text, "FILE:1: lists and mappings are nested more than 100 deep");
 }
 
+/* What does not fit behind a text is left out. */
+static void appended(void **state)
+{
+    (void)state;
+    char text[8] = "";
+    strag_append(text, sizeof text, "%s%d", "a", 1);
+    strag_append(text, sizeof text, ", %d", 23);
+    assert_string_equal(text, "a1, 23");
+    strag_append(text, sizeof text, ", %d", 45);
+    assert_string_equal(text, "a1, 23,");
+    strag_append(text, sizeof text, "%d", 6);
+    assert_string_equal(text, "a1, 23,");
+}
+
+static void quoted_in_json(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    assert_non_null(out);
+    strag_json_string("a \"b\" \\ \n\xc3", out);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, "\"a \\\"b\\\" \\\\ ??\"");
+    free(text);
+}
+
 static void nearest(void **state)
 {
     (void)state;
@@ -175,8 +202,10 @@ static void nearest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers), cmocka_unit_test(files),   cmocka_unit_test(arrays_and_names),
-        cmocka_unit_test(pairs),   cmocka_unit_test(nearest), cmocka_unit_test(yaml),
+        cmocka_unit_test(numbers),          cmocka_unit_test(files),
+        cmocka_unit_test(arrays_and_names), cmocka_unit_test(pairs),
+        cmocka_unit_test(nearest),          cmocka_unit_test(yaml),
+        cmocka_unit_test(appended),         cmocka_unit_test(quoted_in_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,15 +158,17 @@ static void refusals(void **state)
 {
     (void)state;
     struct strag_error err = {""};
-    const struct strag_problem line = {.n = 8, .ports = 2}, many = {.n = INT32_MAX, .ports = 2};
-    const struct strag_problem three = {.n = 8, .ports = 3};
-    assert_int_equal(strag_torus_check(&line, "test", 8, &err), STRAG_OK);
-    assert_int_equal(strag_torus_check(&three, "test", 8, &err), STRAG_ERR_UNSUPPORTED);
+    const struct strag_algorithm *swing = support_algorithm("swing");
+    const struct strag_problem line = {.algorithm = swing, .n = 8, .ports = 2};
+    const struct strag_problem many = {.algorithm = swing, .n = INT32_MAX, .ports = 2};
+    const struct strag_problem three = {.algorithm = swing, .n = 8, .ports = 3};
+    assert_int_equal(strag_torus_check(&line, 8, &err), STRAG_OK);
+    assert_int_equal(strag_torus_check(&three, 8, &err), STRAG_ERR_UNSUPPORTED);
     assert_string_equal(
         err.text,
-        "test drives up to 2 ports for each dimension with more than one host, here 2; not 3");
-    assert_int_equal(strag_torus_check(&many, "test", INT32_MAX, &err), STRAG_ERR_UNSUPPORTED);
-    assert_string_equal(err.text, "test cuts the vector into 1073741823 blocks at most, too few "
+        "swing drives up to 2 ports for each dimension with more than one host, here 2; not 3");
+    assert_int_equal(strag_torus_check(&many, INT32_MAX, &err), STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "swing cuts the vector into 1073741823 blocks at most, too few "
                                   "for 2147483647 ranks");
 }
 
