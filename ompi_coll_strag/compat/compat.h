@@ -109,13 +109,6 @@ typedef int coll_strag_count_t;
     } while (0)
 #endif
 
-/* A parameter's values are described in more than one form from 5.0 on; ours has one. */
-#if OMPI_MAJOR_VERSION >= 5
-#define COLL_STRAG_DUMP_ARGUMENT , mca_base_var_enum_dump_type_t form __opal_attribute_unused__
-#else
-#define COLL_STRAG_DUMP_ARGUMENT
-#endif
-
 /* Texts in the modex, which all processes can read that we may ever talk to; an info key's name. */
 #if OMPI_MAJOR_VERSION >= 5
 #define COLL_STRAG_MODEX_ALL        PMIX_GLOBAL

@@ -2,7 +2,6 @@
 #include "say.h"
 
 #include "user/log.h"
-#include "user/texts.h"
 
 #include "base/text.h"
 #include "base/units.h"
@@ -67,10 +66,10 @@ static void put_differing(FILE *out, ompi_communicator_t *comm,
 }
 
 /* Show what was written. @param out  NULL: out of memory, and nothing is shown */
-static void show(const char *text, FILE *out, char **what)
+static void show(enum coll_strag_warning warning, FILE *out, char **what)
 {
     if (out && fclose(out) == 0)
-        coll_strag_show(text, *what, "");
+        coll_strag_show(warning, *what, "");
     free(*what);
 }
 
@@ -86,7 +85,7 @@ void coll_strag_say_different(ompi_communicator_t *comm, const struct strag_rost
         put_differing(out, comm, self->rank < other->rank ? self : other);
         put_differing(out, comm, self->rank < other->rank ? other : self);
     }
-    show(coll_strag_text_different_calls, out, &what);
+    show(COLL_STRAG_WARN_DIFFERENT_CALLS, out, &what);
 }
 
 void coll_strag_say_length(ompi_communicator_t *comm, uint64_t number, int rank, size_t expected,
@@ -103,11 +102,11 @@ void coll_strag_say_length(ompi_communicator_t *comm, uint64_t number, int rank,
         put_rank(out, comm, ompi_comm_rank(comm));
         fprintf(out, " expects %zu\n", expected);
     }
-    show(coll_strag_text_different_calls, out, &what);
+    show(COLL_STRAG_WARN_DIFFERENT_CALLS, out, &what);
 }
 
 /* Of a call, and of one rank. */
-static void say_rank(const char *text, ompi_communicator_t *comm, uint64_t number,
+static void say_rank(enum coll_strag_warning warning, ompi_communicator_t *comm, uint64_t number,
                      const char *before, int rank, const char *after)
 {
     char *what = NULL;
@@ -119,18 +118,18 @@ static void say_rank(const char *text, ompi_communicator_t *comm, uint64_t numbe
         put_rank(out, comm, rank);
         fputs(after, out);
     }
-    show(text, out, &what);
+    show(warning, out, &what);
 }
 
 void coll_strag_say_gone(ompi_communicator_t *comm, uint64_t number, int rank)
 {
-    say_rank(coll_strag_text_different_calls, comm, number, ":\n\n  ", rank,
+    say_rank(COLL_STRAG_WARN_DIFFERENT_CALLS, comm, number, ":\n\n  ", rank,
              " has not called it, and has freed the communicator\n");
 }
 
 void coll_strag_say_failed(ompi_communicator_t *comm, uint64_t number, int rank)
 {
-    say_rank(coll_strag_text_failed_rank, comm, number, " waits for ", rank, ".\n");
+    say_rank(COLL_STRAG_WARN_FAILED_RANK, comm, number, " waits for ", rank, ".\n");
 }
 
 /* ---- Who is missing ---- */
@@ -190,7 +189,7 @@ void coll_strag_say_missing(ompi_communicator_t *comm, const struct strag_roster
         if (nmissing == 0 && nothers == 0)
             fputs("  All ranks have called it.\n", out);
     }
-    show(coll_strag_text_stuck, out, &what);
+    show(COLL_STRAG_WARN_STUCK, out, &what);
 }
 
 void coll_strag_say_awaited(ompi_communicator_t *comm, const char *function, const int *ranks,
@@ -205,5 +204,5 @@ void coll_strag_say_awaited(ompi_communicator_t *comm, const char *function, con
                 seconds, most);
         put_ranks(out, "not called by", comm, NULL, ranks, count);
     }
-    show(coll_strag_text_awaited, out, &what);
+    show(COLL_STRAG_WARN_AWAITED, out, &what);
 }

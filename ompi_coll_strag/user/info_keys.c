@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "manual/manual.h"
-#include "texts.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -87,7 +86,7 @@ static bool is_new(const char *text)
 void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints)
 {
     if (complaints->length && is_new(complaints->text))
-        coll_strag_show(coll_strag_text_bad_info_keys, complaints->text, "");
+        coll_strag_show(COLL_STRAG_WARN_INFO_KEYS, complaints->text, "");
 }
 
 void coll_strag_check_keys(ompi_communicator_t *comm)
