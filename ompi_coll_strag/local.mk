@@ -6,14 +6,14 @@ if HAVE_OMPI
 # folder where the component is, so that no object file may have such a name.
 noinst_LTLIBRARIES += ompi_coll_strag/libcoll_strag.la
 ompi_coll_strag_libcoll_strag_la_SOURCES = \
-	ompi_coll_strag/call/blocking.c ompi_coll_strag/call/blocking.h \
+	ompi_coll_strag/call/blocking.c \
 	ompi_coll_strag/call/call.c ompi_coll_strag/call/call.h \
 	ompi_coll_strag/call/component.c \
-	ompi_coll_strag/call/nonblocking.c ompi_coll_strag/call/nonblocking.h \
+	ompi_coll_strag/call/entries.h \
+	ompi_coll_strag/call/nonblocking.c \
 	ompi_coll_strag/call/on_copies.c ompi_coll_strag/call/on_copies.h \
-	ompi_coll_strag/call/persistent.c ompi_coll_strag/call/persistent.h \
+	ompi_coll_strag/call/persistent.c \
 	ompi_coll_strag/call/query.c ompi_coll_strag/call/query.h \
-	ompi_coll_strag/call/recorded.c ompi_coll_strag/call/recorded.h \
 	ompi_coll_strag/call/request.c ompi_coll_strag/call/request.h \
 	ompi_coll_strag/choice/explain.c ompi_coll_strag/choice/explain.h \
 	ompi_coll_strag/choice/plans.c ompi_coll_strag/choice/plans.h \

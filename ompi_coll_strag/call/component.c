@@ -13,7 +13,6 @@
 #include "mpi/reducer.h"
 #include "mpi/teardown.h"
 #include "query.h"
-#include "recorded.h"
 #include "request.h"
 #include "setup/setup.h"
 #include "shared/attribute.h"
@@ -159,7 +158,7 @@ static int component_open(void)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
     bool alone;
-    coll_strag_ledger_open(&coll_strag_recorded_ways);
+    coll_strag_ledger_open();
     coll_strag_settings_read();
     coll_strag_log_open(settings->verbose);
     coll_strag_device_prepare();

@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "persistent.h"
+/*
+ * MPI_Allreduce_init. MPI lets it wait for the other ranks: it sets the communicator up if that is
+ * not done yet, chooses what runs all starts, and plans.
+ *
+ * Persistent requests may be started in any order, and in another one on each rank; only the calls
+ * of MPI_Allreduce_init are in the same order everywhere. Hence two of them cannot wait for each
+ * other, nor can a blocking call wait for one: on another rank it may come first. So each request
+ * has a channel and a queue of its own, as if it had a communicator to itself: a mailbox in shared
+ * memory, a tag for the PML or numbers for UCX, engine and plan. The tags are counted here and not
+ * by Open MPI's counter for nonblocking collectives, which MPI_Comm_idup moves on in its progress,
+ * at another point of each rank's program. The first start of one matches the
+ * first start of the same one on the other ranks, and so on: what is in a channel is in order.
+ *
+ * Where that is not possible on a rank (there is no room for a mailbox, or coll/hcoll has the
+ * tags), all ranks know, and the previous component's request is the user's, as it is where the
+ * choice says so.
+ *
+ * A request holds its communicator, operator and type until it is freed. One that is freed while it
+ * is active is gone when it has completed.
+ */
+#include "entries.h"
 
 #include "collect/record.h"
 #include "compat/tags.h"
@@ -254,6 +274,33 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
     return code;
 }
 
+/* A request of strag's, if the choice says so and all ranks can have one; else it is delegated. */
+static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persistent **own)
+{
+    struct coll_strag_module *module = call->module;
+    const size_t bytes = call->count * call->size;
+    coll_strag_wait_for_earlier(module, call->comm);
+    call->number = coll_strag_stuck_count(&module->stuck); /* it waits for the other ranks, too */
+    coll_strag_stuck_begin(&module->stuck, call->number, bytes);
+    int code = coll_strag_choose(call);
+    if (code == OMPI_SUCCESS)
+        coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice,
+                             call->op);
+    if (code == OMPI_SUCCESS && call->choice.algorithm)
+        code = make(call, own);
+    coll_strag_stuck_end(&module->stuck);
+    if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
+        coll_strag_fail_undecided(module, code);
+        return code;
+    }
+    if (!*own && call->choice.algorithm)
+        coll_strag_leave_to_previous(call, COLL_STRAG_NO_ROOM);
+    module->count.delegated += !*own;
+    return code;
+}
+
+/* Starts of strag's requests are recorded where they are made; others are not seen, and this call
+ * stands for them. */
 int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t count,
                               ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                               struct ompi_info_t *info, ompi_request_t **request,
@@ -264,30 +311,22 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
     struct coll_strag_persistent *own = NULL;
     struct coll_strag_buffer_locations locations;
     struct coll_strag_call call;
+    const bool declined = module->ledger && module->ledger->declined;
     coll_strag_call_locate(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
                            module, &locations);
-    coll_strag_wait_for_earlier(module, comm);
-    call.number = coll_strag_stuck_count(&module->stuck); /* it waits for the other ranks, too */
-    coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
-    int code = coll_strag_choose(&call);
-    if (code == OMPI_SUCCESS)
-        coll_strag_stuck_say(&module->stuck, module->shm, call.number, call.count * call.size,
-                             &call.choice, op);
-    if (code == OMPI_SUCCESS && call.choice.algorithm)
-        code = make(&call, &own);
-    coll_strag_stuck_end(&module->stuck);
-    if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
-        coll_strag_fail_undecided(module, code);
+    if (module->ledger)
+        (void)coll_strag_ledger_enter(module->ledger);
+    const int code = declined ? OMPI_SUCCESS : choose_and_make(&call, &own);
+    if (code != OMPI_SUCCESS)
         return code;
-    }
     if (own) {
         *request = &own->request->super.super;
         return OMPI_SUCCESS;
     }
-    if (call.choice.algorithm)
-        coll_strag_leave_to_previous(&call, COLL_STRAG_NO_ROOM);
-    module->count.delegated++;
-    if (call.locations)
+    if (module->ledger)
+        coll_strag_ledger_note(module->ledger, STRAG_LEDGER_PERSISTENT, module->ledger->outcome,
+                               call.count * call.size, NULL);
+    if (call.locations && !declined)
         return coll_strag_on_copies_init(&call, info, request);
     return previous->allreduce_init(sbuf, rbuf, count, dtype, op, comm, info, request,
                                     previous->allreduce_init_module);

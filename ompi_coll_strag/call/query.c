@@ -5,13 +5,10 @@
  */
 #include "query.h"
 
-#include "blocking.h"
 #include "collect/record.h"
 #include "compat/components.h"
 #include "compat/tags.h"
-#include "nonblocking.h"
-#include "persistent.h"
-#include "recorded.h"
+#include "entries.h"
 #include "setup/setup.h"
 #include "shared/module.h"
 #include "shared/roll_call.h"
@@ -118,16 +115,11 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     coll_strag_attribute_open(comm, &module->attribute);
     if (is_chosen(module, comm))
         prepare(module, comm);
-    const bool recorded = NULL != module->ledger;
     if (module->previous.iallreduce)
-        COLL_STRAG_INSTALL(module, comm, iallreduce,
-                           recorded ? coll_strag_recorded_iallreduce : coll_strag_iallreduce);
+        COLL_STRAG_INSTALL(module, comm, iallreduce, coll_strag_iallreduce);
     if (module->previous.allreduce_init)
-        COLL_STRAG_INSTALL(module, comm, allreduce_init,
-                           recorded ? coll_strag_recorded_allreduce_init
-                                    : coll_strag_allreduce_init);
-    COLL_STRAG_INSTALL(module, comm, allreduce,
-                       recorded ? coll_strag_recorded_allreduce : coll_strag_allreduce);
+        COLL_STRAG_INSTALL(module, comm, allreduce_init, coll_strag_allreduce_init);
+    COLL_STRAG_INSTALL(module, comm, allreduce, coll_strag_allreduce);
     module->enabled = true;
     return OMPI_SUCCESS;
 }
