@@ -349,9 +349,8 @@ static void end_ledger(struct coll_strag_teardown *teardown)
         return;
     const bool waits = ompi_comm_rank(ledger->comm) == 0 || coll_strag_teardown_is_final();
     const double wait_limit = waits ? COLL_STRAG_COLLECT_WAIT_LIMIT : COLL_STRAG_COLLECT_BRIEFLY;
-    if (!coll_strag_collect_wait(&ledger->collect, wait_limit) && !waits &&
-        !coll_strag_collect_leave(&ledger->collect))
-        (void)coll_strag_collect_wait(&ledger->collect, COLL_STRAG_COLLECT_WAIT_LIMIT);
+    if (!coll_strag_collect_wait(&ledger->collect, wait_limit) && !waits)
+        coll_strag_collect_leave(&ledger->collect);
     if (ompi_comm_rank(ledger->comm) == 0)
         report(ledger);
     coll_strag_collect_free(&ledger->collect);

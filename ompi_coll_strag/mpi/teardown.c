@@ -6,9 +6,8 @@
 static struct {
     pthread_mutex_t lock; /* of first, and of what is in the list */
     struct coll_strag_teardown *first;
-    bool expected; /* MPI_Finalize will call coll_strag_teardown_run */
-    bool ending;   /* it does so */
-    bool ended;    /* it has done so */
+    bool ending; /* it does so */
+    bool ended;  /* it has done so */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* One that has not been called. @param comm  NULL: any communicator's */
@@ -22,11 +21,6 @@ static struct coll_strag_teardown *take_next(const ompi_communicator_t *comm)
         teardown->called = true;
     pthread_mutex_unlock(&state.lock);
     return teardown;
-}
-
-void coll_strag_teardown_expect(bool end)
-{
-    state.expected = end;
 }
 
 void coll_strag_teardown_run(const ompi_communicator_t *comm)
@@ -46,21 +40,6 @@ void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_commu
     teardown->next = state.first;
     state.first = teardown;
     pthread_mutex_unlock(&state.lock);
-}
-
-bool coll_strag_teardown_attach_last(struct coll_strag_teardown *teardown,
-                                     void (*end)(struct coll_strag_teardown *teardown))
-{
-    if (state.ending || !state.expected)
-        return false;
-    *teardown = (struct coll_strag_teardown){.end = end, .comm = MPI_COMM_SELF, .attached = true};
-    pthread_mutex_lock(&state.lock);
-    struct coll_strag_teardown **link = &state.first;
-    while (*link)
-        link = &(*link)->next;
-    *link = teardown;
-    pthread_mutex_unlock(&state.lock);
-    return true;
 }
 
 bool coll_strag_teardown_is_final(void)
@@ -85,5 +64,5 @@ void coll_strag_teardown_leave(struct coll_strag_teardown *teardown)
 void coll_strag_teardown_close(void)
 {
     state.first = NULL;
-    state.expected = state.ending = state.ended = false;
+    state.ending = state.ended = false;
 }

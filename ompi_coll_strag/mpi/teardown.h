@@ -26,9 +26,6 @@ struct coll_strag_teardown {
     struct coll_strag_teardown *next;
 };
 
-/** MPI begins: will MPI_Finalize run what is attached? */
-void coll_strag_teardown_expect(bool end);
-
 /** It is time. @param comm  the communicator that is being freed; NULL: MPI ends */
 void coll_strag_teardown_run(const ompi_communicator_t *comm);
 
@@ -36,11 +33,6 @@ void coll_strag_teardown_run(const ompi_communicator_t *comm);
  * for the communicator, then when MPI ends. */
 void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
                                 void (*end)(struct coll_strag_teardown *teardown));
-
-/** Let `end` be called when MPI ends, after those of communicators.
- * @return false: it will not be, since MPI ends just now, or only sessions do */
-bool coll_strag_teardown_attach_last(struct coll_strag_teardown *teardown,
-                                     void (*end)(struct coll_strag_teardown *teardown));
 
 /** Does MPI end? Else a communicator is freed. */
 bool coll_strag_teardown_is_final(void);

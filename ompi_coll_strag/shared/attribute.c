@@ -47,10 +47,8 @@ static int find_key(void)
     if (state.key == MPI_KEYVAL_INVALID)
         state.key = coll_strag_attribute_key(deleted);
     const int key = state.key;
-    if (key != MPI_KEYVAL_INVALID && !state.self && coll_strag_will_finalize()) {
+    if (key != MPI_KEYVAL_INVALID && !state.self && coll_strag_will_finalize())
         state.self = NULL != make(MPI_COMM_SELF, key);
-        coll_strag_teardown_expect(state.self);
-    }
     pthread_mutex_unlock(&state.lock);
     return key;
 }
