@@ -121,76 +121,34 @@ static int request_free(ompi_request_t **request)
 
 /* ---- The channel ---- */
 
-/* What each rank tells all others. */
-struct card {
-    struct strag_shm_info memory;
-    int32_t number; /* of its messages over UCX */
-    int32_t able;
-};
-
-/* What is exchanged, and room for what is read of it. */
-struct room {
-    struct card *cards;           /* [rank] */
-    struct strag_shm_info *infos; /* [rank] */
-    int32_t *numbers;             /* [rank] */
-};
-
-static struct card own_card(const struct coll_strag_module *module, ompi_communicator_t *comm,
-                            struct coll_strag_persistent *own)
-{
-    struct card card;
-    memset(&card, 0, sizeof card);
-    card.able = true;
-    if (module->ucp)
-        card.number = coll_strag_ucp_number();
-    if (module->shm)
-        own->shm = coll_strag_shared_memory_create(comm, module->lane_of, COLL_STRAG_MEMORY);
-    if (module->shm && (!own->shm || strag_shm_make(own->shm, &card.memory) != STRAG_SHM_ABLE))
-        card.able = false;
-    return card;
-}
-
-/* All cards are there. @return whether all ranks are able, and this one has what it needs */
-static bool read_cards(const struct coll_strag_module *module, const struct room *room, int n,
-                       struct coll_strag_persistent *own)
-{
-    bool all = true;
-    for (int rank = 0; rank < n; rank++) {
-        all = all && room->cards[rank].able;
-        room->infos[rank] = room->cards[rank].memory;
-        room->numbers[rank] = room->cards[rank].number;
-    }
-    if (all && module->ucp)
-        own->ucp = coll_strag_ucp_another(module->ucp, room->numbers);
-    return all && (!module->ucp || own->ucp) &&
-           (!own->shm || strag_shm_join(own->shm, room->infos) == STRAG_SHM_ABLE);
-}
-
 /* Collective. @param own  NULL if this rank has no memory, or no tag
  * @param[out] all  does every rank have one? */
 static int open_channel(const struct coll_strag_call *call, struct coll_strag_persistent *own,
                         int32_t *all)
 {
     const struct coll_strag_module *module = call->module;
-    const int n = ompi_comm_size(call->comm);
-    const struct room room = {
-        .cards = calloc((size_t)n, sizeof *room.cards),
-        .infos = calloc((size_t)n, sizeof *room.infos),
-        .numbers = calloc((size_t)n, sizeof *room.numbers),
-    };
-    *all = own && room.cards && room.infos && room.numbers;
+    const int n = ompi_comm_size(call->comm), me = ompi_comm_rank(call->comm);
+    struct strag_shm_info *infos = calloc((size_t)n, sizeof *infos);
+    int32_t *numbers = calloc((size_t)n, sizeof *numbers); /* of messages over UCX */
+    *all = own && infos && numbers;
     int code = coll_strag_minimum(&module->failure, all);
-    if (code == OMPI_SUCCESS && *all) {
-        room.cards[ompi_comm_rank(call->comm)] = own_card(module, call->comm, own);
-        code = coll_strag_allgather(&module->failure, room.cards, sizeof *room.cards);
+    if (code == OMPI_SUCCESS && *all && module->shm) {
+        own->shm = coll_strag_shared_memory_create(call->comm, module->lane_of, &infos[me]);
+        code = coll_strag_allgather(&module->failure, infos, sizeof *infos);
+    }
+    if (code == OMPI_SUCCESS && *all && module->ucp) {
+        numbers[me] = coll_strag_ucp_number();
+        code = coll_strag_allgather(&module->failure, numbers, sizeof *numbers);
+        own->ucp = coll_strag_ucp_another(module->ucp, numbers);
     }
     if (code == OMPI_SUCCESS && *all) {
-        *all = read_cards(module, &room, n, own);
+        *all = (!module->ucp || own->ucp) &&
+               (!module->shm || (coll_strag_shared_memory_lacking(infos, n) == n &&
+                                 strag_shm_join(own->shm, infos) == STRAG_SHM_ABLE));
         code = coll_strag_minimum(&module->failure, all);
     }
-    free(room.cards);
-    free(room.infos);
-    free(room.numbers);
+    free(infos);
+    free(numbers);
     return code;
 }
 

@@ -153,7 +153,6 @@ static void join(struct setup *setup)
     }
     coll_strag_setup_end_network(setup);
     coll_strag_setup_rejoin_memory(setup);
-    setup->derive.joined = true;
 }
 
 /* Over UCX more has to be exchanged before rank 0 can decide. */
@@ -198,9 +197,10 @@ bool coll_strag_setup_is_derived(struct setup *setup, bool *here)
 
 void coll_strag_setup_join_derived(struct setup *setup)
 {
-    if (!setup->derive.joined)
+    const bool over_ucp = setup->hosts->transport == COLL_STRAG_UCP;
+    if (over_ucp || ompi_comm_rank(setup->comm) != 0) /* else it has, in order to decide */
         join(setup);
-    if (setup->hosts->transport == COLL_STRAG_UCP)
+    if (over_ucp)
         coll_strag_setup_decide(setup);
     else
         setup->module->shared_setup->decision = setup->derive.reply->decision;

@@ -150,6 +150,8 @@ static coll_strag_setup_step *const derive[] = {
     /* over UCX, and with plans from files: as below */
     coll_strag_setup_ask_all_well,
     coll_strag_setup_conclude,
+    ask_first_call,
+    end_first_call,
     NULL,
 };
 
@@ -170,8 +172,7 @@ static coll_strag_setup_step *const ask[] = {
     coll_strag_setup_end_network,
 
     /* with shared memory */
-    coll_strag_setup_make_memory, /* an agreement: has each a place in its arena? */
-    coll_strag_setup_show_memory, /* an allgather: where they are */
+    coll_strag_setup_make_memory, /* an allgather: a rank's place in its arena, or why none */
     coll_strag_setup_join_memory, /* an agreement: has each mapped the others' of its host? */
     coll_strag_setup_end_memory,
 
@@ -182,11 +183,11 @@ static coll_strag_setup_step *const ask[] = {
     coll_strag_setup_end_ask,
     coll_strag_setup_ask_all_well, /* an agreement: has each all that it needs? */
     coll_strag_setup_conclude,
+    ask_first_call, /* an agreement, if a nonblocking call has begun: which is the first of strag's?
+                     */
+    end_first_call,
     NULL,
 };
-
-/* After either, if a nonblocking call has begun. */
-static coll_strag_setup_step *const first_call[] = {ask_first_call, end_first_call, NULL};
 
 static void end_roll_call(struct setup *setup)
 {
@@ -211,6 +212,8 @@ static int64_t first_call_of_ours(int64_t begun)
 static void ask_first_call(struct setup *setup)
 {
     struct coll_strag_nonblocking *nonblocking = &setup->module->nonblocking;
+    if (setup->blocking)
+        return;
     const int64_t limit =
         first_call_of_ours(__atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST));
     __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
@@ -220,17 +223,8 @@ static void ask_first_call(struct setup *setup)
 
 static void end_first_call(struct setup *setup)
 {
-    setup->module->nonblocking.from = -(int64_t)setup->numbers[0];
-}
-
-/* @return whether there is another step */
-static bool find_step(struct setup *setup)
-{
-    if (setup->next && !*setup->next && !setup->blocking && !setup->asked_first_call) {
-        setup->asked_first_call = true;
-        setup->next = first_call;
-    }
-    return setup->next && *setup->next;
+    if (!setup->blocking)
+        setup->module->nonblocking.from = -(int64_t)setup->numbers[0];
 }
 
 /* ---- Without a blocking call ---- */
@@ -367,18 +361,18 @@ static void end(struct setup *setup)
 /* @return whether that was the last one */
 static bool take_steps(struct setup *setup)
 {
-    struct coll_strag_transport *messages = &setup->messages.pml.super;
-    coll_strag_stuck_setup(&setup->module->stuck, messages);
-    int status = strag_exchange_progress(&setup->messages.exchange);
-    while (status == STRAG_OK && coll_strag_setup_may_continue(setup, OMPI_SUCCESS) &&
-           find_step(setup)) {
+    int code;
+    coll_strag_stuck_setup_moved(&setup->module->stuck, setup->messages.pml.super.moves);
+    bool over = coll_strag_exchange_is_over(&setup->messages, &code);
+    while (over && code == OMPI_SUCCESS && coll_strag_setup_may_continue(setup, code) &&
+           setup->next && *setup->next) {
         coll_strag_setup_step *step = *setup->next++;
         step(setup);
-        status = strag_exchange_progress(&setup->messages.exchange);
+        over = coll_strag_exchange_is_over(&setup->messages, &code);
     }
-    if (status < STRAG_OK)
-        setup->code = messages->mpi_error != MPI_SUCCESS ? messages->mpi_error : OMPI_ERROR;
-    return status != STRAG_PENDING;
+    if (over && code != OMPI_SUCCESS)
+        setup->code = code;
+    return over;
 }
 
 /* @return whether setup has ended, as far as this thread knows. Then the module may be gone:

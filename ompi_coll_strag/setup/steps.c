@@ -52,7 +52,6 @@ void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag
         hosts->transport = COLL_STRAG_PML;
     }
     hosts->shared_memory = shared_memory_wanted(setup);
-    hosts->unless_ucp = hosts->shared_memory == COLL_STRAG_SHARED_AUTO;
     hosts->id = make_id();
 }
 

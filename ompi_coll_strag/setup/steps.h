@@ -38,7 +38,6 @@ struct coll_strag_setup_derive {
     int32_t *rank_of;                       /* [rank]: its rank there; owned */
     struct coll_strag_roll_call roll_call;
     struct coll_strag_reply *reply; /* behind the struct setup; set when the roll call begins */
-    bool joined;                    /* rank 0 has used the origin, in order to decide */
 };
 
 /* setup/ask.c's. */
@@ -71,7 +70,6 @@ struct setup {
     bool blocking;  /* a blocking call began it, so all ranks are in one until it is done */
     bool attached;  /* the communicator has its attribute, and is not being freed */
     bool concludes; /* there is a conclusion */
-    bool asked_first_call;
     struct setup *next_running; /* in setup.c's list */
 
     struct coll_strag_exchange messages;
@@ -130,11 +128,11 @@ coll_strag_setup_step coll_strag_setup_open_network, coll_strag_setup_room_for_c
 /* ---- Shared memory ---- */
 
 /* The first time; setup->hosts says whether it is wanted. */
-coll_strag_setup_step coll_strag_setup_make_memory, coll_strag_setup_show_memory,
-    coll_strag_setup_join_memory, coll_strag_setup_end_memory;
+coll_strag_setup_step coll_strag_setup_make_memory, coll_strag_setup_join_memory,
+    coll_strag_setup_end_memory;
 
 /** Ranks hold each other's arenas (strag_shm_hold), as the origin's ranks do: find a place in this
- * process's. @param[out] info  for the others; its note: this rank cannot */
+ * process's. @param[out] info  for the others; its note: why this rank cannot */
 void coll_strag_setup_find_place(struct setup *setup, struct strag_shm_info *info);
 
 /** All ranks' are in setup->derive.reply, and setup->hosts says whether memory is wanted. */

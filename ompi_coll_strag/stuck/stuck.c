@@ -110,9 +110,9 @@ static void doom(struct coll_strag_stuck *stuck, int code)
     struct strag_shm *shm = shm_of(stuck);
     examined->news->ended = examined->number;
     examined->since = seconds_now();
-    if (!is_alone(stuck)) /* messages of the call may be left */
+    /* messages of the call may be left */
+    if (!is_alone(stuck) || __atomic_load_n(&stuck->in_setup, __ATOMIC_RELAXED))
         coll_strag_note_failure(examined->failure, code, false);
-    __atomic_store_n(&stuck->setup_doom, code, __ATOMIC_RELAXED);
     coll_strag_transport_doom(transport, examined->number, code);
     if (shm)
         strag_shm_doom(shm, examined->number);
@@ -595,19 +595,10 @@ void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t 
 
 void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck)
 {
-    __atomic_store_n(&stuck->setup_doom, MPI_SUCCESS, __ATOMIC_RELAXED);
     __atomic_store_n(&stuck->what, 0, __ATOMIC_RELAXED);
     if (stuck->running == 0) /* no blocking call waits for it */
         __atomic_store_n(&stuck->bytes, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&stuck->in_setup, true, __ATOMIC_RELAXED);
-}
-
-void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_transport *messages)
-{
-    const int code = __atomic_load_n(&stuck->setup_doom, __ATOMIC_RELAXED);
-    __atomic_store_n(&stuck->setup_moves, messages->moves, __ATOMIC_RELAXED);
-    if (code != MPI_SUCCESS)
-        coll_strag_transport_doom(messages, 0, code);
 }
 
 void coll_strag_stuck_end_setup(struct coll_strag_stuck *stuck)
