@@ -13,7 +13,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/call/nonblocking.c \
 	ompi_coll_strag/call/on_copies.c ompi_coll_strag/call/on_copies.h \
 	ompi_coll_strag/call/persistent.c \
-	ompi_coll_strag/call/query.c ompi_coll_strag/call/query.h \
+	ompi_coll_strag/call/query.c \
 	ompi_coll_strag/call/request.c ompi_coll_strag/call/request.h \
 	ompi_coll_strag/choice/explain.c ompi_coll_strag/choice/explain.h \
 	ompi_coll_strag/choice/plans.c ompi_coll_strag/choice/plans.h \
@@ -27,7 +27,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/compat/compat.h \
 	ompi_coll_strag/compat/components.h \
 	ompi_coll_strag/compat/failures.h \
-	ompi_coll_strag/compat/requests.h \
 	ompi_coll_strag/compat/tags.h \
 	ompi_coll_strag/compat/world.h \
 	ompi_coll_strag/facts/decision.h \
@@ -45,7 +44,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/mpi/reducer.c ompi_coll_strag/mpi/reducer.h \
 	ompi_coll_strag/mpi/teardown.c ompi_coll_strag/mpi/teardown.h \
 	ompi_coll_strag/setup/ask.c \
-	ompi_coll_strag/setup/decide.c ompi_coll_strag/setup/decide.h \
+	ompi_coll_strag/setup/decide.c \
 	ompi_coll_strag/setup/derive.c \
 	ompi_coll_strag/setup/memory.c \
 	ompi_coll_strag/setup/network.c \
@@ -68,7 +67,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/user/values.c ompi_coll_strag/user/values.h \
 	ompi_coll_strag/watch/last_arrival.c ompi_coll_strag/watch/last_arrival.h \
 	ompi_coll_strag/watch/notes.c ompi_coll_strag/watch/notes.h \
-	ompi_coll_strag/watch/update.h \
 	ompi_coll_strag/watch/watch.c ompi_coll_strag/watch/watch.h \
 	ompi_coll_strag/watch/watch_make.c ompi_coll_strag/watch/watch_make.h \
 	ompi_coll_strag/wire/device_buffer.c ompi_coll_strag/wire/device_buffer.h \
@@ -162,5 +160,4 @@ EXTRA_DIST += ompi_coll_strag/README.md \
 	ompi_coll_strag/compat/include/ompi/mpi/fortran/base/fint_2_int.h \
 	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads.h \
 	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads_mutex.h \
-	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads_threads.h \
-	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads_tsd.h
+	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads_threads.h

@@ -19,7 +19,7 @@
 #include "collect/record.h"
 #include "entries.h"
 #include "mpi/queue.h"
-#include "setup/decide.h"
+#include "setup/setup.h"
 #include "user/log.h"
 
 /* ---- Running it ---- */

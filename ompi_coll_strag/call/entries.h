@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Open MPI calls in a communicator that strag has taken, or whose calls are recorded. `base`
- * is the communicator's struct coll_strag_module. */
+/* What Open MPI calls. `base` is the struct coll_strag_module of a communicator that strag has
+ * taken, or whose calls are recorded. */
 #ifndef COLL_STRAG_ENTRIES_H
 #define COLL_STRAG_ENTRIES_H
 
 #include "shared/module.h"
+
+/** Take a communicator that is being made (query.c). @return NULL: declined, and the reason is
+ * logged
+ */
+mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *priority);
 
 /** MPI_Allreduce (blocking.c). */
 int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,

@@ -3,8 +3,6 @@
  * Taking a communicator, or declining it. When one is made nothing is sent: Open MPI makes several
  * concurrently. What needs the other ranks waits for the first call (setup/setup.c).
  */
-#include "query.h"
-
 #include "collect/record.h"
 #include "compat/components.h"
 #include "compat/tags.h"

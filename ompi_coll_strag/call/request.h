@@ -11,7 +11,6 @@
 #define COLL_STRAG_REQUEST_H
 
 #include "call.h"
-#include "compat/requests.h"
 #include "mpi/queue.h"
 
 /* Open MPI itself notes in the first part which operator and type it keeps for the call. */

@@ -16,6 +16,7 @@
 #include "ompi/mca/bml/base/base.h"
 #include "ompi/mca/bml/bml.h"
 #include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/pml/base/base.h"
@@ -164,6 +165,16 @@ static inline char *coll_strag_modex_text(const opal_process_name_t *name, const
     OBJ_DESTRUCT(&option);
 #endif
     return code == OPAL_SUCCESS ? text : NULL;
+}
+
+/* The operator and the type that Open MPI keeps for a nonblocking call. @return [2], NULL: none */
+static inline opal_object_t **coll_strag_request_kept(ompi_coll_base_nbc_request_t *request)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    return request->data.refcounted.objs.objs;
+#else
+    return request->data.objs.objs;
+#endif
 }
 
 /* Open MPI has types for half precision. */

@@ -7,8 +7,6 @@
 
 #include "compat.h"
 
-#include "ompi/mca/coll/base/coll_base_util.h"
-
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "decide.h"
+#include "setup.h"
 
 #include "choice/explain.h"
 #include "choice/store.h"

@@ -124,8 +124,7 @@ bool coll_strag_watch_fill(struct coll_strag_watch *watch)
     const struct strag_window_order first =
         strag_judge_first(decision->window, decision->same_window || decision->report);
     ompi_communicator_t *comm = watch->options.comm;
-    watch->from = decision->watch_from;
-    watch->always_look = watch->look = decision->report;
+    watch->look = decision->report;
     watch->summary = strag_watch_summary_none();
     strag_window_start(&watch->window, &first);
     if (decision->links &&

@@ -30,12 +30,10 @@ struct coll_strag_watch_options {
 
 struct coll_strag_watch {
     struct coll_strag_watch_options options;
-    size_t from;      /* bytes: shorter calls are not watched */
-    bool look;        /* waits are measured in the window */
-    bool always_look; /* for a report that leaves nothing out */
-    bool inside;      /* a call is being watched; one that comes out of it is not */
-    bool failed;      /* one of its messages has, or the communicator: none is waited for */
-    bool over;        /* the communicator is being freed, or MPI ends */
+    bool look;   /* waits are measured in the window */
+    bool inside; /* a call is being watched; one that comes out of it is not */
+    bool failed; /* one of its messages has, or the communicator: none is waited for */
+    bool over;   /* the communicator is being freed, or MPI ends */
 
     struct strag_window window;
     bool sampled; /* this call is in it, and */
