@@ -32,12 +32,10 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/facts/decision.h \
 	ompi_coll_strag/facts/fingerprint.c ompi_coll_strag/facts/fingerprint.h \
 	ompi_coll_strag/facts/links.c ompi_coll_strag/facts/links.h \
-	ompi_coll_strag/facts/measured.c ompi_coll_strag/facts/measured.h \
 	ompi_coll_strag/facts/model.c ompi_coll_strag/facts/model.h \
 	ompi_coll_strag/facts/ping.c ompi_coll_strag/facts/ping.h \
 	ompi_coll_strag/facts/place.c ompi_coll_strag/facts/place.h \
 	ompi_coll_strag/facts/rank_info.c ompi_coll_strag/facts/rank_info.h \
-	ompi_coll_strag/facts/segments.c ompi_coll_strag/facts/segments.h \
 	ompi_coll_strag/facts/state.c ompi_coll_strag/facts/state.h \
 	ompi_coll_strag/mpi/failure.h \
 	ompi_coll_strag/mpi/queue.c ompi_coll_strag/mpi/queue.h \
@@ -50,7 +48,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/setup/network.c \
 	ompi_coll_strag/setup/setup.c ompi_coll_strag/setup/setup.h \
 	ompi_coll_strag/setup/steps.c ompi_coll_strag/setup/steps.h \
-	ompi_coll_strag/shared/attribute.c ompi_coll_strag/shared/attribute.h \
 	ompi_coll_strag/shared/module.c ompi_coll_strag/shared/module.h \
 	ompi_coll_strag/shared/roll_call.c ompi_coll_strag/shared/roll_call.h \
 	ompi_coll_strag/shared/shared_setup.c ompi_coll_strag/shared/shared_setup.h \

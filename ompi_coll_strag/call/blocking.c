@@ -126,15 +126,7 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
                          module);
     call.locations = locations;
     call.number = coll_strag_stuck_count(&module->stuck);
-    int code;
-    if (coll_strag_delegates_early(module, call.count * call.size) && !coll_strag_logging) {
-        coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
-        coll_strag_stuck_say(&module->stuck, module->shm, call.number, call.count * call.size,
-                             &call.choice, op);
-        code = delegate(&call);
-    } else {
-        code = run(&call);
-    }
+    const int code = run(&call);
     coll_strag_stuck_end(&module->stuck);
     return code;
 }

@@ -15,7 +15,6 @@
 #include "mpi/teardown.h"
 #include "request.h"
 #include "setup/setup.h"
-#include "shared/attribute.h"
 #include "shared/shared_setup.h"
 #include "user/counters.h"
 #include "user/log.h"
@@ -180,7 +179,6 @@ static int component_close(void)
     coll_strag_fingerprint_free();
     coll_strag_setup_close();
     coll_strag_teardown_close();
-    coll_strag_attribute_close();
     coll_strag_pml_close();
     coll_strag_device_close();
     coll_strag_ucp_close();

@@ -6,7 +6,7 @@
 #ifndef COLL_STRAG_DECISION_H
 #define COLL_STRAG_DECISION_H
 
-#include "measured.h"
+#include "model.h"
 #include "user/settings.h"
 #include "wire/transport.h"
 

@@ -4,7 +4,6 @@
 #include "choice/explain.h"
 #include "choice/store.h"
 #include "choice/table.h"
-#include "facts/segments.h"
 #include "facts/state.h"
 #include "steps.h"
 #include "user/info_keys.h"

@@ -6,7 +6,6 @@
 #ifndef COLL_STRAG_MODULE_H
 #define COLL_STRAG_MODULE_H
 
-#include "attribute.h"
 #include "choice/explain.h"
 #include "choice/plans.h"
 #include "choice/table.h"
