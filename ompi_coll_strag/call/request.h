@@ -61,8 +61,7 @@ void coll_strag_requests_close(void);
 
 static inline struct coll_strag_request *coll_strag_request_of(struct coll_strag_job *job)
 {
-    return (struct coll_strag_request *)(void *)((char *)job -
-                                                 offsetof(struct coll_strag_request, job));
+    return COLL_STRAG_OWNER(job, struct coll_strag_request, job);
 }
 
 #endif

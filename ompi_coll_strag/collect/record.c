@@ -8,7 +8,6 @@
 #include "user/file_name.h"
 #include "user/log.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -339,8 +338,7 @@ static void report(const struct coll_strag_ledger *ledger)
 static void end_ledger(struct coll_strag_teardown *teardown)
 {
     struct coll_strag_ledger *ledger =
-        (struct coll_strag_ledger *)((char *)teardown -
-                                     offsetof(struct coll_strag_ledger, teardown));
+        COLL_STRAG_OWNER(teardown, struct coll_strag_ledger, teardown);
     if (coll_strag_teardown_is_final())
         begin_all();
     else if (is_first_time(ledger))

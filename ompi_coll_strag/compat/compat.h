@@ -43,7 +43,12 @@
 #include "opal/util/proc.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+/* The structure that has a member (5.0 has one like it). */
+#define COLL_STRAG_OWNER(pointer, type, member)                                                    \
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /* The framework's version in the component's header, and the type of a count. */
 #if OMPI_MAJOR_VERSION >= 6

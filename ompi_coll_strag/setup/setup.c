@@ -282,8 +282,7 @@ static void take_off_list(const struct setup *setup)
 static void end_early(struct coll_strag_teardown *teardown)
 {
     struct coll_strag_module *module =
-        (struct coll_strag_module *)((char *)teardown -
-                                     offsetof(struct coll_strag_module, teardown));
+        COLL_STRAG_OWNER(teardown, struct coll_strag_module, teardown);
     ompi_communicator_t *comm = teardown->comm;
     OBJ_RETAIN(comm); /* the setup's own reference may be the last one */
     (void)coll_strag_setup(module, comm);

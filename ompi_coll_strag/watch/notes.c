@@ -5,7 +5,6 @@
 #include "mpi/queue.h"
 #include "wire/exchange.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 struct coll_strag_notes {
@@ -24,8 +23,7 @@ _Static_assert(sizeof(struct coll_strag_samples) <= STRAG_EXCHANGE_PIECE,
 /* As in struct coll_strag_job. */
 static bool progress(struct coll_strag_job *job)
 {
-    struct coll_strag_notes *notes =
-        (struct coll_strag_notes *)(void *)((char *)job - offsetof(struct coll_strag_notes, job));
+    struct coll_strag_notes *notes = COLL_STRAG_OWNER(job, struct coll_strag_notes, job);
     if (!coll_strag_exchange_is_over(&notes->exchange, &notes->code))
         return false;
     notes->seconds = coll_strag_seconds();
@@ -112,9 +110,7 @@ bool coll_strag_notes_end(struct coll_strag_notes *notes, double seconds)
 /* As in struct coll_strag_queue. */
 static void closed(struct coll_strag_queue *queue)
 {
-    struct coll_strag_notes *notes =
-        (struct coll_strag_notes *)(void *)((char *)queue -
-                                            offsetof(struct coll_strag_notes, queue));
+    struct coll_strag_notes *notes = COLL_STRAG_OWNER(queue, struct coll_strag_notes, queue);
     if (!notes->left)
         free(notes);
 }

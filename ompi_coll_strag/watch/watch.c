@@ -31,7 +31,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,8 +115,7 @@ void coll_strag_watch_refresh(struct coll_strag_watch *watch)
 static void end_watch(struct coll_strag_teardown *teardown)
 {
     static const double longest = 20, after_failure = 1; /* seconds */
-    struct coll_strag_watch *watch =
-        (struct coll_strag_watch *)((char *)teardown - offsetof(struct coll_strag_watch, teardown));
+    struct coll_strag_watch *watch = COLL_STRAG_OWNER(teardown, struct coll_strag_watch, teardown);
     watch->over = true;
     if (!coll_strag_notes_end(watch->notes, watch->failed ? after_failure : longest) &&
         !watch->failed)
