@@ -26,7 +26,7 @@
 
 static int delegate(const struct coll_strag_call *call)
 {
-    call->module->count.delegated++;
+    coll_strag_count_delegated(call->module);
     return coll_strag_call_previous(call);
 }
 
@@ -39,7 +39,7 @@ static int run_choice(const struct coll_strag_call *call)
     const struct coll_strag_channel channel = {
         module->shm, module->transport,
         call->without.rank >= 0 ? call->without.plans : &module->plans, &module->stuck};
-    module->count.calls++;
+    coll_strag_count(STRAG_COUNT_CALLS);
     return coll_strag_run_to_end(call, &channel);
 }
 
@@ -180,7 +180,7 @@ int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
         return enter_slowly(sbuf, rbuf, count, dtype, op, comm, module);
     ompi_datatype_type_size(dtype, &size);
     if (coll_strag_delegates_early(module, (size_t)count * size) && !coll_strag_logging) {
-        module->count.delegated++;
+        coll_strag_count_delegated(module);
         const uint64_t number = coll_strag_stuck_count(&module->stuck);
         coll_strag_stuck_begin(&module->stuck, number, (size_t)count * size);
         coll_strag_stuck_say(&module->stuck, module->shm, number, (size_t)count * size, &previous,

@@ -177,7 +177,6 @@ static int component_close(void)
     coll_strag_stuck_close();
     coll_strag_report_close();
     coll_strag_fingerprint_free();
-    coll_strag_setup_close();
     coll_strag_teardown_close();
     coll_strag_pml_close();
     coll_strag_device_close();

@@ -68,7 +68,8 @@ static int begin(const struct coll_strag_call *call, ompi_request_t **request)
         (struct coll_strag_channel){module->shm, module->transport, &module->plans, &module->stuck};
     /* Here, not in progress. If there is no memory for it the job will see. */
     (void)coll_strag_find_engine(call, &module->plans, 0, &engine);
-    module->count.nonblocking++;
+    coll_strag_count(STRAG_COUNT_CALLS);
+    coll_strag_count(STRAG_COUNT_NONBLOCKING);
     *request = &begun->super.super;
     coll_strag_request_start(begun);
     return OMPI_SUCCESS;
@@ -91,7 +92,7 @@ static int choose_and_begin(const void *sbuf, void *rbuf, coll_strag_count_t cou
             return code;
         if (call.choice.algorithm)
             return begin(&call, request);
-        module->count.delegated++;
+        coll_strag_count_delegated(module);
     }
     if (call.locations)
         return coll_strag_on_copies_begin(&call, request);

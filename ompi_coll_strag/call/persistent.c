@@ -100,7 +100,8 @@ static int request_start(size_t count, ompi_request_t **requests)
         if (request->super.super.req_state == OMPI_REQUEST_ACTIVE)
             return MPI_ERR_REQUEST;
         const struct coll_strag_call *call = &request->call;
-        coll_strag_count(&call->module->count.persistent);
+        coll_strag_count(STRAG_COUNT_CALLS);
+        coll_strag_count(STRAG_COUNT_PERSISTENT);
         request->call.number = coll_strag_stuck_count(request->channel.stuck);
         if (call->module->ledger)
             coll_strag_ledger_note(call->module->ledger, STRAG_LEDGER_PERSISTENT,
@@ -251,9 +252,11 @@ static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persi
         coll_strag_fail_undecided(module, code);
         return code;
     }
-    if (!*own && call->choice.algorithm)
+    if (*own)
+        return code;
+    if (call->choice.algorithm)
         coll_strag_leave_to_previous(call, COLL_STRAG_NO_ROOM);
-    module->count.delegated += !*own;
+    coll_strag_count_delegated(module);
     return code;
 }
 

@@ -29,7 +29,6 @@ static void module_construct(coll_strag_module_t *module)
 {
     const mca_coll_base_module_t super = module->super;
     *module = (coll_strag_module_t){.super = super, .transport = &module->pml.super};
-    coll_strag_count_begin(&module->count);
 }
 
 static void module_destruct(coll_strag_module_t *module)
@@ -38,7 +37,6 @@ static void module_destruct(coll_strag_module_t *module)
     coll_strag_attribute_leave(module->attribute);
     coll_strag_persistent_abandon(module);
     coll_strag_ledger_free(module->ledger);
-    coll_strag_count_end(&module->count);
     coll_strag_setup_free(module->in_setup);
     coll_strag_plans_free(&module->plans, false);
     coll_strag_watch_free(module->watch);

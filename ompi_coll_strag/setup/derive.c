@@ -146,7 +146,7 @@ static void join(struct setup *setup)
     struct coll_strag_module *module = setup->module;
     setup->hosts = &setup->derive.roll_call.answer.offer.hosts;
     module->shared_setup->n = ompi_comm_size(setup->comm);
-    module->count.derived++;
+    coll_strag_count(STRAG_COUNT_SETUPS_DERIVED);
     if (setup->ranks) {
         coll_strag_log(setup->comm, "set up from the locations of another communicator's ranks");
         coll_strag_explain_topology(setup->comm, module->topology);

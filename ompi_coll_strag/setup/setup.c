@@ -32,7 +32,6 @@
 #include "steps.h"
 #include "user/info_keys.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -227,55 +226,7 @@ static void end_first_call(struct setup *setup)
         setup->module->nonblocking.from = -(int64_t)setup->numbers[0];
 }
 
-/* ---- Without a blocking call ---- */
-
-/* Those that nonblocking calls have begun go on in opal_progress. */
-static struct {
-    pthread_mutex_t lock;
-    struct setup *first;
-    bool registered;
-} running = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static _Thread_local bool going_on; /* this thread has the lock, in go_on */
-
-/* Called by Open MPI all the time. One thread at a time does it, and not from within itself. */
-static int go_on(void)
-{
-    if (NULL == __atomic_load_n(&running.first, __ATOMIC_RELAXED) || going_on ||
-        pthread_mutex_trylock(&running.lock) != 0)
-        return 0;
-    going_on = true;
-    for (struct setup *setup = running.first, *next; setup; setup = next) {
-        next = setup->next_running; /* this one may be freed */
-        (void)coll_strag_setup_progress(setup->module, setup->comm);
-    }
-    going_on = false;
-    pthread_mutex_unlock(&running.lock);
-    return 0;
-}
-
-static void put_on_list(struct setup *setup)
-{
-    pthread_mutex_lock(&running.lock);
-    setup->next_running = running.first;
-    __atomic_store_n(&running.first, setup, __ATOMIC_RELAXED);
-    if (!running.registered)
-        running.registered = opal_progress_register(go_on) == OPAL_SUCCESS;
-    pthread_mutex_unlock(&running.lock);
-}
-
-static void take_off_list(const struct setup *setup)
-{
-    if (!going_on)
-        pthread_mutex_lock(&running.lock);
-    struct setup **link = &running.first;
-    while (*link && *link != setup)
-        link = &(*link)->next_running;
-    if (*link)
-        __atomic_store_n(link, setup->next_running, __ATOMIC_RELAXED);
-    if (!going_on)
-        pthread_mutex_unlock(&running.lock);
-}
+/* ---- From the beginning to the end ---- */
 
 /* The communicator is being freed, or MPI ends. All ranks have begun or will, since the call that
  * does it comes before that one on all of them. */
@@ -284,15 +235,13 @@ static void end_early(struct coll_strag_teardown *teardown)
     struct coll_strag_module *module =
         COLL_STRAG_OWNER(teardown, struct coll_strag_module, teardown);
     ompi_communicator_t *comm = teardown->comm;
-    OBJ_RETAIN(comm); /* the setup's own reference may be the last one */
+    OBJ_RETAIN(comm); /* the queue's reference may be the last one */
     (void)coll_strag_setup(module, comm);
     while (!coll_strag_enter(module)) /* another thread has just ended it, and leaves */
         sched_yield();
     coll_strag_leave(module);
     OBJ_RELEASE(comm);
 }
-
-/* ---- From the beginning to the end ---- */
 
 static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
 {
@@ -309,11 +258,8 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     module->nonblocking.from = blocking ? 0 : INT64_MAX; /* until that is known */
     setup->attached = NULL != module->attribute;
     setup->next = derive;
-    if (blocking)
-        return;
-    OBJ_RETAIN(comm); /* until the end (advance): it may be freed meanwhile */
-    put_on_list(setup);
-    coll_strag_teardown_attach(&module->teardown, comm, end_early);
+    if (!blocking)
+        coll_strag_teardown_attach(&module->teardown, comm, end_early);
 }
 
 void coll_strag_setup_free(struct setup *setup)
@@ -322,7 +268,6 @@ void coll_strag_setup_free(struct setup *setup)
         return;
     coll_strag_stuck_end_setup(&setup->module->stuck);
     coll_strag_teardown_leave(&setup->module->teardown);
-    take_off_list(setup);
     if (setup->next && strag_exchange_stop(&setup->messages.exchange) == STRAG_PENDING) {
         coll_strag_shared_setup_retain(
             setup->module->shared_setup); /* all is left to the messages */
@@ -383,14 +328,11 @@ static bool advance(struct coll_strag_module *module, ompi_communicator_t *comm,
     struct setup *setup = module->in_setup;
     if (module->setup == COLL_STRAG_SETUP_NOT_YET)
         begin(setup, comm, blocking);
-    const bool held = setup && !setup->blocking;
     const bool ended = setup && take_steps(setup);
     if (ended)
         end(setup);
     const bool over = coll_strag_is_set_up(module);
     coll_strag_leave(module);
-    if (ended && held)
-        OBJ_RELEASE(comm);
     return over;
 }
 
@@ -407,18 +349,23 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
     return coll_strag_undecided(&module->failure);
 }
 
-int coll_strag_setup_progress(struct coll_strag_module *module, ompi_communicator_t *comm)
+/* As in struct coll_strag_job: what a nonblocking call has begun goes on in opal_progress. */
+static bool job_progress(struct coll_strag_job *job)
 {
-    bool over = coll_strag_is_set_up(module);
-    if (!over && !__atomic_load_n(&module->waited_for, __ATOMIC_RELAXED))
-        over = advance(module, comm, false);
-    return over ? STRAG_OK : STRAG_PENDING;
+    struct coll_strag_module *module = COLL_STRAG_OWNER(job, struct coll_strag_module, setup_job);
+    if (coll_strag_is_set_up(module) || __atomic_load_n(&module->waited_for, __ATOMIC_RELAXED))
+        return coll_strag_is_set_up(module);
+    return advance(module, module->failure.comm, false);
 }
 
-void coll_strag_setup_close(void)
+/* As in struct coll_strag_job. */
+static void job_over(struct coll_strag_job *job)
 {
-    if (running.registered)
-        opal_progress_unregister(go_on);
-    running.registered = false;
-    running.first = NULL;
+    (void)job;
+}
+
+void coll_strag_setup_start(struct coll_strag_module *module)
+{
+    module->setup_job = (struct coll_strag_job){.progress = job_progress, .over = job_over};
+    coll_strag_queue_add(&module->queue, &module->setup_job);
 }

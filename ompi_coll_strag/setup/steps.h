@@ -70,7 +70,6 @@ struct setup {
     bool blocking;  /* a blocking call began it, so all ranks are in one until it is done */
     bool attached;  /* the communicator has its attribute, and is not being freed */
     bool concludes; /* there is a conclusion */
-    struct setup *next_running; /* in setup.c's list */
 
     struct coll_strag_exchange messages;
     int32_t numbers[COLL_STRAG_UCP_NUMBERS]; /* to be agreed upon, or rank 0's */
