@@ -260,11 +260,9 @@ static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
         .comm = comm,
         .failure = &module->failure,
         .topology = topology,
-        .shared = NULL != module->shm,
-        .alone = module->shm && strag_shm_is_alone(module->shm),
         .decision = &module->decision,
-        .selection = &module->selection,
         .inputs = inputs_of(module, comm, decision->pinned, decision->reproducible),
+        .selection = &module->selection,
     };
     struct coll_strag_decision again = *decision; /* for the candidates' times */
     if (ompi_comm_rank(comm) == 0 && !module->selection)

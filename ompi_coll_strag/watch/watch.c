@@ -236,7 +236,7 @@ static int follow_news(struct coll_strag_watch *watch, const struct coll_strag_u
 {
     watch->policy = news->policy;
     if (update->change != STRAG_CHANGE_NOTHING) {
-        coll_strag_measured_keep(&news->measured, watch->options.shared);
+        coll_strag_measured_keep(&news->measured, watch->options.inputs.shared);
         watch->options.decision->state = news->state;
         watch->options.decision->table = news->table;
     }

@@ -82,7 +82,7 @@ static bool is_modelled(const struct coll_strag_watch_options *options)
     const enum strag_origin origin = inputs->model.origin[STRAG_MODEL_LOCAL_ALPHA];
     const bool configured = origin == STRAG_FROM_USER || origin == STRAG_FROM_FILE;
     const struct strag_oversubscribed *oversubscribed = &inputs->oversubscribed;
-    return !options->alone || configured || !opal_progress_yield_when_idle ||
+    return !inputs->all_shared || configured || !opal_progress_yield_when_idle ||
            oversubscribed->n <= oversubscribed->processors;
 }
 
