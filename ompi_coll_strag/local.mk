@@ -45,7 +45,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/setup/decide.c \
 	ompi_coll_strag/setup/derive.c \
 	ompi_coll_strag/setup/memory.c \
-	ompi_coll_strag/setup/network.c \
 	ompi_coll_strag/setup/setup.c ompi_coll_strag/setup/setup.h \
 	ompi_coll_strag/setup/steps.c ompi_coll_strag/setup/steps.h \
 	ompi_coll_strag/shared/module.c ompi_coll_strag/shared/module.h \

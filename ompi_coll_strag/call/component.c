@@ -157,6 +157,8 @@ static int component_open(void)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
     bool alone;
+    if (!coll_strag_requests_open())
+        return OMPI_ERR_OUT_OF_RESOURCE;
     coll_strag_ledger_open();
     coll_strag_settings_read();
     coll_strag_log_open(settings->verbose);

@@ -56,7 +56,10 @@ static inline void coll_strag_request_ended(struct coll_strag_request *request, 
 /** Nobody has it any more. */
 void coll_strag_request_return(struct coll_strag_request *request);
 
-/** At the end. */
+/** At the beginning. @return false: out of memory */
+bool coll_strag_requests_open(void);
+
+/** At the end, also if there was no memory. */
 void coll_strag_requests_close(void);
 
 static inline struct coll_strag_request *coll_strag_request_of(struct coll_strag_job *job)

@@ -69,12 +69,21 @@ typedef int coll_strag_count_t;
  * releases the previous module, which we therefore retain. From 6.0 on the module installs and
  * restores its functions itself, and previous modules live as long as the communicator.
  */
-#if OMPI_MAJOR_VERSION >= 6
 #define COLL_STRAG_CAPTURE(module, comm, api)                                                      \
     do {                                                                                           \
         (module)->previous.api = (comm)->c_coll->coll_##api;                                       \
         (module)->previous.api##_module = (comm)->c_coll->coll_##api##_module;                     \
+        if (OMPI_MAJOR_VERSION < 6 && NULL != (module)->previous.api##_module)                     \
+            OBJ_RETAIN((module)->previous.api##_module);                                           \
     } while (0)
+#define COLL_STRAG_FORGET(module, api)                                                             \
+    do {                                                                                           \
+        if (OMPI_MAJOR_VERSION < 6 && NULL != (module)->previous.api##_module)                     \
+            OBJ_RELEASE((module)->previous.api##_module);                                          \
+        (module)->previous.api = NULL;                                                             \
+        (module)->previous.api##_module = NULL;                                                    \
+    } while (0)
+#if OMPI_MAJOR_VERSION >= 6
 #define COLL_STRAG_INSTALL(module, comm, api, function)                                            \
     MCA_COLL_INSTALL_API(comm, api, function, &(module)->super, "strag")
 #define COLL_STRAG_RESTORE(module, comm, api)                                                      \
@@ -83,19 +92,7 @@ typedef int coll_strag_count_t;
             MCA_COLL_INSTALL_API(comm, api, (module)->previous.api,                                \
                                  (module)->previous.api##_module, "strag");                        \
     } while (0)
-#define COLL_STRAG_FORGET(module, api)                                                             \
-    do {                                                                                           \
-        (module)->previous.api = NULL;                                                             \
-        (module)->previous.api##_module = NULL;                                                    \
-    } while (0)
 #else
-#define COLL_STRAG_CAPTURE(module, comm, api)                                                      \
-    do {                                                                                           \
-        (module)->previous.api = (comm)->c_coll->coll_##api;                                       \
-        (module)->previous.api##_module = (comm)->c_coll->coll_##api##_module;                     \
-        if (NULL != (module)->previous.api##_module)                                               \
-            OBJ_RETAIN((module)->previous.api##_module);                                           \
-    } while (0)
 #define COLL_STRAG_INSTALL(module, comm, api, function)                                            \
     do {                                                                                           \
         (void)(comm);                                                                              \
@@ -105,13 +102,6 @@ typedef int coll_strag_count_t;
     do {                                                                                           \
         (void)(module);                                                                            \
         (void)(comm);                                                                              \
-    } while (0)
-#define COLL_STRAG_FORGET(module, api)                                                             \
-    do {                                                                                           \
-        if (NULL != (module)->previous.api##_module)                                               \
-            OBJ_RELEASE((module)->previous.api##_module);                                          \
-        (module)->previous.api = NULL;                                                             \
-        (module)->previous.api##_module = NULL;                                                    \
     } while (0)
 #endif
 

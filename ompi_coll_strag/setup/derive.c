@@ -10,6 +10,7 @@
 #include "steps.h"
 #include "user/info_keys.h"
 #include "user/log.h"
+#include "wire/transport_shm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,8 @@ void coll_strag_setup_call_roll(struct setup *setup)
            (size_t)strag_exchange_collected(&setup->messages.exchange) * sizeof *entries);
     const struct coll_strag_offer offer = make_offer(setup);
     if (offer.origin && derive->origin->shared)
-        coll_strag_setup_find_place(setup, &entries[me].info);
+        setup->memory.shm =
+            coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, &entries[me].info);
     coll_strag_roll_call_begin(&derive->roll_call, &setup->messages.exchange, setup->comm,
                                &setup->module->first, &offer, derive->reply->entries);
 }

@@ -41,7 +41,7 @@ void coll_strag_setup_keep_place(struct setup *setup)
 /* @return whether all are able */
 static bool agreed(struct setup *setup)
 {
-    const int32_t least = setup->numbers[0];
+    const int32_t least = setup->number;
     char text[256];
     if (least == INT32_MAX)
         return true;
@@ -83,8 +83,8 @@ void coll_strag_setup_join_memory(struct setup *setup)
         reason = (int32_t)strag_shm_join(setup->memory.shm, infos);
         rank = ompi_comm_rank(setup->comm);
     }
-    setup->numbers[0] = reason == STRAG_SHM_ABLE ? INT32_MAX : rank * STRAG_SHM_REASONS + reason;
-    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, 1);
+    setup->number = reason == STRAG_SHM_ABLE ? INT32_MAX : rank * STRAG_SHM_REASONS + reason;
+    strag_exchange_minimum(&setup->messages.exchange, &setup->number, 1);
 }
 
 void coll_strag_setup_end_memory(struct setup *setup)
@@ -94,11 +94,6 @@ void coll_strag_setup_end_memory(struct setup *setup)
 }
 
 /* ---- Again ---- */
-
-void coll_strag_setup_find_place(struct setup *setup, struct strag_shm_info *info)
-{
-    setup->memory.shm = coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, info);
-}
 
 void coll_strag_setup_rejoin_memory(struct setup *setup)
 {

@@ -116,7 +116,7 @@ struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_com
         return NULL;
     memset(setup, 0,
            offsetof(struct setup, messages.exchange)); /* that has much which need not be 0 */
-    memset(&setup->numbers, 0, sizeof *setup - offsetof(struct setup, numbers));
+    memset(&setup->number, 0, sizeof *setup - offsetof(struct setup, number));
     setup->module = module;
     setup->memory.infos = (struct strag_shm_info *)(void *)(setup + 1);
     return setup;
@@ -137,9 +137,9 @@ static coll_strag_setup_step *const derive[] = {
 
     /* over UCX: as below */
     coll_strag_setup_open_network,
-    coll_strag_setup_room_for_cards,
-    coll_strag_setup_show_cards,
-    coll_strag_setup_read_cards,
+    coll_strag_setup_connect,
+    coll_strag_setup_connect,
+    coll_strag_setup_connect,
 
     coll_strag_setup_join_derived,  /* over UCX: rank 0 decides --> all */
     coll_strag_setup_take_decision, /* rank 0 -- plans from files --> all, if there are any */
@@ -163,11 +163,11 @@ static coll_strag_setup_step *const ask[] = {
     coll_strag_setup_keep_topology,
 
     /* over UCX */
-    coll_strag_setup_open_network,   /* an agreement: have all opened UCX? how long is the longest
-                                        address? do all know all others already? */
-    coll_strag_setup_room_for_cards, /* an agreement: have all room for what comes? */
-    coll_strag_setup_show_cards,     /* an allgather: a rank's number, its address if not known */
-    coll_strag_setup_read_cards, /* an agreement: has each reached a rank here, and elsewhere? */
+    coll_strag_setup_open_network, /* an agreement: have all opened UCX? how long is the longest
+                                      address? do all know all others already? */
+    coll_strag_setup_connect,      /* an agreement: have all room for what comes? */
+    coll_strag_setup_connect,      /* an allgather: a rank's number, its address if not known */
+    coll_strag_setup_connect,      /* an agreement: has each reached a rank here, and elsewhere? */
     coll_strag_setup_end_network,
 
     /* with shared memory */
@@ -216,14 +216,14 @@ static void ask_first_call(struct setup *setup)
     const int64_t limit =
         first_call_of_ours(__atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST));
     __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
-    setup->numbers[0] = limit < INT32_MAX ? -(int32_t)limit : -INT32_MAX;
-    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, 1);
+    setup->number = limit < INT32_MAX ? -(int32_t)limit : -INT32_MAX;
+    strag_exchange_minimum(&setup->messages.exchange, &setup->number, 1);
 }
 
 static void end_first_call(struct setup *setup)
 {
     if (!setup->blocking)
-        setup->module->nonblocking.from = -(int64_t)setup->numbers[0];
+        setup->module->nonblocking.from = -(int64_t)setup->number;
 }
 
 /* ---- From the beginning to the end ---- */
@@ -269,12 +269,11 @@ void coll_strag_setup_free(struct setup *setup)
     coll_strag_stuck_end_setup(&setup->module->stuck);
     coll_strag_teardown_leave(&setup->module->teardown);
     if (setup->next && strag_exchange_stop(&setup->messages.exchange) == STRAG_PENDING) {
-        coll_strag_shared_setup_retain(
-            setup->module->shared_setup); /* all is left to the messages */
+        setup->module->shared_setup = NULL; /* all is left to the messages */
         return;
     }
     coll_strag_setup_leave_place(setup);
-    coll_strag_ucp_forget(&setup->network.ucp);
+    coll_strag_ucp_forget(&setup->ucp);
     strag_topology_free(setup->unpacked);
     free(setup->ask.packed);
     free(setup->ask.info);

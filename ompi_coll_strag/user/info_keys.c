@@ -30,11 +30,28 @@ static const char *key_name(int key)
     return strag_parameters[keys[key].parameter].name;
 }
 
+/* Asked whenever a communicator is made, which nearly always has some keys: Open MPI's own. */
+static bool has_keys(ompi_communicator_t *comm)
+{
+    opal_info_t *info = comm->super.s_info;
+    opal_info_entry_t *entry;
+    bool found = false;
+    if (NULL == info)
+        return false;
+    OPAL_THREAD_LOCK(info->i_lock);
+    OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t)
+    {
+        /* also under the other name that compat/compat.h knows */
+        found = found || strstr(COLL_STRAG_INFO_NAME(entry), prefix);
+    }
+    OPAL_THREAD_UNLOCK(info->i_lock);
+    return found;
+}
+
 /* The text of a key. @return whether the communicator has it */
 static bool get_key(ompi_communicator_t *comm, enum key key, char text[COLL_STRAG_KEY_MAX])
 {
-    return coll_strag_has_keys(comm) &&
-           coll_strag_info(comm, key_name(key), text, COLL_STRAG_KEY_MAX);
+    return has_keys(comm) && coll_strag_info(comm, key_name(key), text, COLL_STRAG_KEY_MAX);
 }
 
 /* ---- Mistakes ---- */
@@ -98,7 +115,7 @@ void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints)
 
 void coll_strag_check_keys(ompi_communicator_t *comm)
 {
-    if (ompi_comm_rank(comm) != 0 || !coll_strag_has_keys(comm))
+    if (ompi_comm_rank(comm) != 0 || !has_keys(comm))
         return;
     struct coll_strag_complaints complaints = {.length = 0};
     char name[MPI_MAX_INFO_KEY + 1];
@@ -141,24 +158,6 @@ void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_str
                             "what was there before");
     }
     coll_strag_warn_of_keys(&complaints);
-}
-
-/* Asked whenever a communicator is made, which nearly always has some keys: Open MPI's own. */
-bool coll_strag_has_keys(ompi_communicator_t *comm)
-{
-    opal_info_t *info = comm->super.s_info;
-    opal_info_entry_t *entry;
-    bool found = false;
-    if (NULL == info)
-        return false;
-    OPAL_THREAD_LOCK(info->i_lock);
-    OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t)
-    {
-        /* also under the other name that compat/compat.h knows */
-        found = found || strstr(COLL_STRAG_INFO_NAME(entry), prefix);
-    }
-    OPAL_THREAD_UNLOCK(info->i_lock);
-    return found;
 }
 
 bool coll_strag_has_watch_keys(ompi_communicator_t *comm)

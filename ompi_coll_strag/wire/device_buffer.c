@@ -257,8 +257,9 @@ static int find_type(int base, size_t size)
     }
 }
 
-bool coll_strag_device_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op *kind,
-                            enum strag_cuda_type *type)
+/* A device's name of an operator and type. @return whether it has one */
+static bool find_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op *kind,
+                      enum strag_cuda_type *type)
 {
     static const int8_t kinds[OMPI_OP_NUM_OF_TYPES] = {
         [OMPI_OP_MAX] = 1 + STRAG_CUDA_MAX,       [OMPI_OP_MIN] = 1 + STRAG_CUDA_MIN,
@@ -405,7 +406,7 @@ int coll_strag_device_begin(struct coll_strag_transport *transport,
     if (!options.device)
         return STRAG_ERR_REDUCE;
     options.on_device =
-        coll_strag_device_kind(reducer->op, reducer->dtype, &options.op, &options.type) &&
+        find_kind(reducer->op, reducer->dtype, &options.op, &options.type) &&
         options.cuda->reduces(options.device, options.op, options.type, &no_kernels);
     *staging = strag_staging_create(&options);
     if (!*staging)
