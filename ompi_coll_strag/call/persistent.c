@@ -272,11 +272,12 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
     struct coll_strag_persistent *own = NULL;
     struct coll_strag_buffer_locations locations;
     struct coll_strag_call call;
-    const bool declined = module->ledger && module->ledger->declined;
+    struct coll_strag_ledger *ledger = module->ledger;
+    const bool declined = ledger && ledger->declined;
     coll_strag_call_locate(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
                            module, &locations);
-    if (module->ledger)
-        (void)coll_strag_ledger_enter(module->ledger);
+    if (ledger)
+        (void)coll_strag_ledger_enter(ledger);
     const int code = declined ? OMPI_SUCCESS : choose_and_make(&call, &own);
     if (code != OMPI_SUCCESS)
         return code;
@@ -284,8 +285,8 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
         *request = &own->request->super.super;
         return OMPI_SUCCESS;
     }
-    if (module->ledger)
-        coll_strag_ledger_note(module->ledger, STRAG_LEDGER_PERSISTENT, module->ledger->outcome,
+    if (ledger)
+        coll_strag_ledger_note(ledger, STRAG_LEDGER_PERSISTENT, ledger->outcome,
                                call.count * call.size, NULL);
     if (call.locations && !declined)
         return coll_strag_on_copies_init(&call, info, request);
