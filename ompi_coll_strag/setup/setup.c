@@ -240,6 +240,7 @@ static void end_early(struct coll_strag_teardown *teardown)
     while (!coll_strag_enter(module)) /* another thread has just ended it, and leaves */
         sched_yield();
     coll_strag_leave(module);
+    opal_progress(); /* the queue lets the communicator go, unless it has calls of it */
     OBJ_RELEASE(comm);
 }
 
