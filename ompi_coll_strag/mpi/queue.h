@@ -40,7 +40,8 @@ struct coll_strag_job {
     /* Do what can be done now, and never wait. @return whether it is done; else call again */
     bool (*progress)(struct coll_strag_job *job);
 
-    /* It is done, and not in the queue any more. It may be added again from here on. */
+    /* It is done, and not in the queue any more. It may be added again from here on. NULL: nothing
+     * is to be done then. */
     void (*over)(struct coll_strag_job *job);
 };
 

@@ -358,14 +358,8 @@ static bool job_progress(struct coll_strag_job *job)
     return advance(module, module->failure.comm, false);
 }
 
-/* As in struct coll_strag_job. */
-static void job_over(struct coll_strag_job *job)
-{
-    (void)job;
-}
-
 void coll_strag_setup_start(struct coll_strag_module *module)
 {
-    module->setup_job = (struct coll_strag_job){.progress = job_progress, .over = job_over};
+    module->setup_job.progress = job_progress;
     coll_strag_queue_add(&module->queue, &module->setup_job);
 }

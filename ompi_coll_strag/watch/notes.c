@@ -32,12 +32,6 @@ static bool progress(struct coll_strag_job *job)
     return true;
 }
 
-/* As in struct coll_strag_job. */
-static void over(struct coll_strag_job *job)
-{
-    (void)job;
-}
-
 /* As in struct strag_agreement. */
 static void add(void *context, void *value, const void *other)
 {
@@ -93,7 +87,7 @@ struct coll_strag_notes *coll_strag_notes_create(const struct coll_strag_failure
     struct coll_strag_notes *notes = calloc(1, sizeof *notes);
     if (NULL == notes)
         return NULL;
-    notes->job = (struct coll_strag_job){.progress = progress, .over = over};
+    notes->job.progress = progress;
     coll_strag_exchange_init(&notes->exchange, failure, COLL_STRAG_TAG_NOTES);
     coll_strag_queue_init(&notes->queue, failure->comm);
     return notes;
