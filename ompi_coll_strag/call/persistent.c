@@ -233,7 +233,8 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
     return code;
 }
 
-/* A request of strag's, if the choice says so and all ranks can have one; else it is delegated. */
+/* A request that strag handles, if the choice says so and all ranks can have one; else it is
+ * delegated. */
 static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persistent **own)
 {
     struct coll_strag_module *module = call->module;
@@ -260,8 +261,8 @@ static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persi
     return code;
 }
 
-/* Starts of strag's requests are recorded where they are made; others are not seen, and this call
- * stands for them. */
+/* Starts of requests that strag handles are recorded when they are made; others are not seen, and
+ * this call stands for them. */
 int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t count,
                               ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                               struct ompi_info_t *info, ompi_request_t **request,

@@ -182,7 +182,8 @@ static coll_strag_setup_step *const ask[] = {
     coll_strag_setup_end_ask,
     coll_strag_setup_ask_all_well, /* an agreement: has each all that it needs? */
     coll_strag_setup_conclude,
-    ask_first_call, /* an agreement, if a nonblocking call has begun: which is the first of strag's?
+    ask_first_call, /* an agreement, if a nonblocking call has begun: which is the first that strag
+                     * runs?
                      */
     end_first_call,
     NULL,
