@@ -6,14 +6,14 @@ if HAVE_OMPI
 # folder where the component is, so that no object file may have such a name.
 noinst_LTLIBRARIES += ompi_coll_strag/libcoll_strag.la
 ompi_coll_strag_libcoll_strag_la_SOURCES = \
-	ompi_coll_strag/call/blocking.c ompi_coll_strag/call/blocking.h \
+	ompi_coll_strag/call/blocking.c \
 	ompi_coll_strag/call/call.c ompi_coll_strag/call/call.h \
 	ompi_coll_strag/call/component.c \
-	ompi_coll_strag/call/nonblocking.c ompi_coll_strag/call/nonblocking.h \
+	ompi_coll_strag/call/entries.h \
+	ompi_coll_strag/call/nonblocking.c \
 	ompi_coll_strag/call/on_copies.c ompi_coll_strag/call/on_copies.h \
-	ompi_coll_strag/call/persistent.c ompi_coll_strag/call/persistent.h \
-	ompi_coll_strag/call/query.c ompi_coll_strag/call/query.h \
-	ompi_coll_strag/call/recorded.c ompi_coll_strag/call/recorded.h \
+	ompi_coll_strag/call/persistent.c \
+	ompi_coll_strag/call/query.c \
 	ompi_coll_strag/call/request.c ompi_coll_strag/call/request.h \
 	ompi_coll_strag/choice/explain.c ompi_coll_strag/choice/explain.h \
 	ompi_coll_strag/choice/plans.c ompi_coll_strag/choice/plans.h \
@@ -27,31 +27,26 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/compat/compat.h \
 	ompi_coll_strag/compat/components.h \
 	ompi_coll_strag/compat/failures.h \
-	ompi_coll_strag/compat/requests.h \
 	ompi_coll_strag/compat/tags.h \
 	ompi_coll_strag/compat/world.h \
 	ompi_coll_strag/facts/decision.h \
 	ompi_coll_strag/facts/fingerprint.c ompi_coll_strag/facts/fingerprint.h \
 	ompi_coll_strag/facts/links.c ompi_coll_strag/facts/links.h \
-	ompi_coll_strag/facts/measured.c ompi_coll_strag/facts/measured.h \
 	ompi_coll_strag/facts/model.c ompi_coll_strag/facts/model.h \
 	ompi_coll_strag/facts/ping.c ompi_coll_strag/facts/ping.h \
 	ompi_coll_strag/facts/place.c ompi_coll_strag/facts/place.h \
 	ompi_coll_strag/facts/rank_info.c ompi_coll_strag/facts/rank_info.h \
-	ompi_coll_strag/facts/segments.c ompi_coll_strag/facts/segments.h \
 	ompi_coll_strag/facts/state.c ompi_coll_strag/facts/state.h \
 	ompi_coll_strag/mpi/failure.h \
 	ompi_coll_strag/mpi/queue.c ompi_coll_strag/mpi/queue.h \
 	ompi_coll_strag/mpi/reducer.c ompi_coll_strag/mpi/reducer.h \
 	ompi_coll_strag/mpi/teardown.c ompi_coll_strag/mpi/teardown.h \
 	ompi_coll_strag/setup/ask.c \
-	ompi_coll_strag/setup/decide.c ompi_coll_strag/setup/decide.h \
+	ompi_coll_strag/setup/decide.c \
 	ompi_coll_strag/setup/derive.c \
 	ompi_coll_strag/setup/memory.c \
-	ompi_coll_strag/setup/network.c \
 	ompi_coll_strag/setup/setup.c ompi_coll_strag/setup/setup.h \
 	ompi_coll_strag/setup/steps.c ompi_coll_strag/setup/steps.h \
-	ompi_coll_strag/shared/attribute.c ompi_coll_strag/shared/attribute.h \
 	ompi_coll_strag/shared/module.c ompi_coll_strag/shared/module.h \
 	ompi_coll_strag/shared/roll_call.c ompi_coll_strag/shared/roll_call.h \
 	ompi_coll_strag/shared/shared_setup.c ompi_coll_strag/shared/shared_setup.h \
@@ -68,7 +63,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/user/values.c ompi_coll_strag/user/values.h \
 	ompi_coll_strag/watch/last_arrival.c ompi_coll_strag/watch/last_arrival.h \
 	ompi_coll_strag/watch/notes.c ompi_coll_strag/watch/notes.h \
-	ompi_coll_strag/watch/update.h \
 	ompi_coll_strag/watch/watch.c ompi_coll_strag/watch/watch.h \
 	ompi_coll_strag/watch/watch_make.c ompi_coll_strag/watch/watch_make.h \
 	ompi_coll_strag/wire/device_buffer.c ompi_coll_strag/wire/device_buffer.h \
@@ -162,5 +156,4 @@ EXTRA_DIST += ompi_coll_strag/README.md \
 	ompi_coll_strag/compat/include/ompi/mpi/fortran/base/fint_2_int.h \
 	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads.h \
 	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads_mutex.h \
-	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads_threads.h \
-	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads_tsd.h
+	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads_threads.h

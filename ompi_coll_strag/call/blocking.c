@@ -15,19 +15,18 @@
  *
  * Nonblocking calls of the communicator that were begun before go first (mpi/queue.h).
  */
-#include "blocking.h"
-
 #include "call.h"
 #include "collect/record.h"
+#include "entries.h"
 #include "mpi/queue.h"
-#include "setup/decide.h"
+#include "setup/setup.h"
 #include "user/log.h"
 
 /* ---- Running it ---- */
 
 static int delegate(const struct coll_strag_call *call)
 {
-    call->module->count.delegated++;
+    coll_strag_count_delegated(call->module);
     return coll_strag_call_previous(call);
 }
 
@@ -40,7 +39,7 @@ static int run_choice(const struct coll_strag_call *call)
     const struct coll_strag_channel channel = {
         module->shm, module->transport,
         call->without.rank >= 0 ? call->without.plans : &module->plans, &module->stuck};
-    module->count.calls++;
+    coll_strag_count(STRAG_COUNT_CALLS);
     return coll_strag_run_to_end(call, &channel);
 }
 
@@ -127,32 +126,44 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
                          module);
     call.locations = locations;
     call.number = coll_strag_stuck_count(&module->stuck);
-    int code;
-    if (coll_strag_delegates_early(module, call.count * call.size) && !coll_strag_logging) {
-        coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
-        coll_strag_stuck_say(&module->stuck, module->shm, call.number, call.count * call.size,
-                             &call.choice, op);
-        code = delegate(&call);
-    } else {
-        code = run(&call);
-    }
+    const int code = run(&call);
     coll_strag_stuck_end(&module->stuck);
     return code;
 }
 
 /* Something has to end first, or buffers may be on a device. */
-static __attribute__((noinline)) int enter_slowly(const void *sbuf, void *rbuf,
-                                                  coll_strag_count_t count, ompi_datatype_t *dtype,
-                                                  ompi_op_t *op, ompi_communicator_t *comm,
-                                                  mca_coll_base_module_t *base)
+static int wait_and_start(const void *sbuf, void *rbuf, coll_strag_count_t count,
+                          ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
+                          struct coll_strag_module *module)
 {
-    struct coll_strag_module *module = (struct coll_strag_module *)base;
     struct coll_strag_buffer_locations locations;
     if (coll_strag_is_after_others(module))
         coll_strag_wait_for_earlier(module, comm);
     const bool device =
         coll_strag_settings.devices && coll_strag_device_find(sbuf, rbuf, &locations);
     return start_call(sbuf, rbuf, count, dtype, op, comm, module, device ? &locations : NULL);
+}
+
+/* The same, or the call is recorded. */
+static __attribute__((noinline)) int enter_slowly(const void *sbuf, void *rbuf,
+                                                  coll_strag_count_t count, ompi_datatype_t *dtype,
+                                                  ompi_op_t *op, ompi_communicator_t *comm,
+                                                  struct coll_strag_module *module)
+{
+    struct coll_strag_ledger *ledger = module->ledger;
+    size_t size;
+    if (!ledger)
+        return wait_and_start(sbuf, rbuf, count, dtype, op, comm, module);
+    struct strag_stay stay = {.begin = coll_strag_seconds()};
+    const uint32_t number = coll_strag_ledger_enter(ledger);
+    const int code = ledger->declined
+                         ? module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
+                                                      module->previous.allreduce_module)
+                         : wait_and_start(sbuf, rbuf, count, dtype, op, comm, module);
+    stay.end = coll_strag_seconds();
+    ompi_datatype_type_size(dtype, &size);
+    coll_strag_ledger_leave(ledger, number, (size_t)count * size, &stay);
+    return code;
 }
 
 /* A short call takes less than 200 ns where two ranks share memory. What is going to be delegated
@@ -164,11 +175,12 @@ int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
     static const struct coll_strag_choice previous = {.algorithm = NULL};
     struct coll_strag_module *module = (struct coll_strag_module *)base;
     size_t size;
-    if (__builtin_expect(coll_strag_settings.devices || coll_strag_is_after_others(module), 0))
-        return enter_slowly(sbuf, rbuf, count, dtype, op, comm, base);
+    if (__builtin_expect(
+            coll_strag_settings.devices || module->ledger || coll_strag_is_after_others(module), 0))
+        return enter_slowly(sbuf, rbuf, count, dtype, op, comm, module);
     ompi_datatype_type_size(dtype, &size);
     if (coll_strag_delegates_early(module, (size_t)count * size) && !coll_strag_logging) {
-        module->count.delegated++;
+        coll_strag_count_delegated(module);
         const uint64_t number = coll_strag_stuck_count(&module->stuck);
         coll_strag_stuck_begin(&module->stuck, number, (size_t)count * size);
         coll_strag_stuck_say(&module->stuck, module->shm, number, (size_t)count * size, &previous,

@@ -333,7 +333,7 @@ static bool comes_too_early(const struct coll_strag_call *call, enum coll_strag_
     const bool is_short = coll_strag_delegates_early(module, call->count * call->size);
     *reason = is_short ? (enum coll_strag_reason)module->decision.reason : COLL_STRAG_FIRST;
     return module->setup == COLL_STRAG_SETUP_NOT_YET && call->kind != COLL_STRAG_PERSISTENT &&
-           (is_short || module->count.delegated < module->first_calls);
+           (is_short || module->delegated < module->first_calls);
 }
 
 /* As look_up. Which calls are strag's is the same on all ranks (shared/module.h), but not in every
@@ -348,7 +348,7 @@ static int look_up_nonblocking(struct coll_strag_call *call)
         return OMPI_SUCCESS;
     }
     if (begins)
-        (void)coll_strag_setup_progress(module, call->comm);
+        coll_strag_setup_start(module);
     const int64_t number = __atomic_fetch_add(&nonblocking->begun, 1, __ATOMIC_SEQ_CST);
     if (!coll_strag_is_set_up(module) &&
         number >= __atomic_load_n(&nonblocking->limit, __ATOMIC_SEQ_CST))

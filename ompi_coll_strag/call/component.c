@@ -6,22 +6,19 @@
 #include "choice/table.h"
 #include "collect/record.h"
 #include "collect/report.h"
+#include "entries.h"
 #include "facts/fingerprint.h"
 #include "facts/model.h"
 #include "facts/place.h"
 #include "facts/rank_info.h"
 #include "mpi/reducer.h"
 #include "mpi/teardown.h"
-#include "query.h"
-#include "recorded.h"
 #include "request.h"
 #include "setup/setup.h"
-#include "shared/attribute.h"
 #include "shared/shared_setup.h"
 #include "user/counters.h"
 #include "user/log.h"
 #include "user/settings.h"
-#include "user/texts.h"
 #include "wire/device_buffer.h"
 #include "wire/transport_pml.h"
 #include "wire/transport_shm.h"
@@ -67,7 +64,7 @@ static int component_register(void)
         /* Where that version keeps the rank is not known. */
         const char *rank = getenv("PMIX_RANK");
         if (NULL == rank || strcmp(rank, "0") == 0)
-            coll_strag_show(coll_strag_text_wrong_version, STRAG_OMPI_VERSION, opal_version_string);
+            coll_strag_show(COLL_STRAG_WARN_WRONG_VERSION, STRAG_OMPI_VERSION, opal_version_string);
         return OMPI_ERR_NOT_AVAILABLE;
     }
     const mca_base_component_t *self = &mca_coll_strag_component.collm_version;
@@ -133,7 +130,7 @@ static void open_companions(void)
     size_t before = opal_list_get_size(list);
     if (mca_base_component_find(NULL, framework, true, true) != OPAL_SUCCESS) {
         if (coll_strag_speaks())
-            coll_strag_show(coll_strag_text_no_companions, "they were not found", "");
+            coll_strag_show(COLL_STRAG_WARN_NO_COMPANIONS, "they were not found", "");
         return;
     }
     mca_base_component_list_item_t *item, *next;
@@ -160,9 +157,11 @@ static int component_open(void)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
     bool alone;
-    coll_strag_ledger_open(&coll_strag_recorded_ways);
-    coll_strag_log_open(settings->verbose);
+    if (!coll_strag_requests_open())
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    coll_strag_ledger_open();
     coll_strag_settings_read();
+    coll_strag_log_open(settings->verbose);
     coll_strag_device_prepare();
     if (is_named(&alone) && !settings->priority_set)
         settings->priority = PRIORITY_WHEN_NAMED;
@@ -180,9 +179,7 @@ static int component_close(void)
     coll_strag_stuck_close();
     coll_strag_report_close();
     coll_strag_fingerprint_free();
-    coll_strag_setup_close();
     coll_strag_teardown_close();
-    coll_strag_attribute_close();
     coll_strag_pml_close();
     coll_strag_device_close();
     coll_strag_ucp_close();

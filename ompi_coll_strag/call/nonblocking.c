@@ -14,8 +14,9 @@
  * as long as it likes, and what they take says nothing of the network or of stragglers. What the
  * watch finds out in blocking calls holds for them, too.
  */
-#include "nonblocking.h"
+#include "entries.h"
 
+#include "collect/record.h"
 #include "on_copies.h"
 #include "request.h"
 #include "user/log.h"
@@ -27,7 +28,7 @@
  * another rank behind it. So all calls that may be of this kind go to the previous component, and
  * nothing that ranks must agree on counts them.
  */
-bool coll_strag_is_for_new_communicator(size_t bytes, const ompi_op_t *op)
+static bool is_for_new_communicator(size_t bytes, const ompi_op_t *op)
 {
     return bytes == sizeof(int) && (op == &ompi_mpi_op_max.op || op == &ompi_mpi_op_min.op);
 }
@@ -67,10 +68,36 @@ static int begin(const struct coll_strag_call *call, ompi_request_t **request)
         (struct coll_strag_channel){module->shm, module->transport, &module->plans, &module->stuck};
     /* Here, not in progress. If there is no memory for it the job will see. */
     (void)coll_strag_find_engine(call, &module->plans, 0, &engine);
-    module->count.nonblocking++;
+    coll_strag_count(STRAG_COUNT_CALLS);
+    coll_strag_count(STRAG_COUNT_NONBLOCKING);
     *request = &begun->super.super;
     coll_strag_request_start(begun);
     return OMPI_SUCCESS;
+}
+
+/* What strag runs, or how it is delegated. */
+static int choose_and_begin(const void *sbuf, void *rbuf, coll_strag_count_t count,
+                            ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
+                            ompi_request_t **request, struct coll_strag_module *module)
+{
+    const struct coll_strag_previous *previous = &module->previous;
+    struct coll_strag_buffer_locations locations;
+    struct coll_strag_call call;
+    coll_strag_call_locate(&call, COLL_STRAG_NONBLOCKING, sbuf, rbuf, (size_t)count, dtype, op,
+                           comm, module, &locations);
+    if (!is_for_new_communicator(call.count * call.size, op)) {
+        call.number = coll_strag_stuck_count(&module->stuck);
+        const int code = coll_strag_choose(&call);
+        if (code != OMPI_SUCCESS)
+            return code;
+        if (call.choice.algorithm)
+            return begin(&call, request);
+        coll_strag_count_delegated(module);
+    }
+    if (call.locations)
+        return coll_strag_on_copies_begin(&call, request);
+    return previous->iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
+                                previous->iallreduce_module);
 }
 
 int coll_strag_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
@@ -79,21 +106,18 @@ int coll_strag_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count
 {
     struct coll_strag_module *module = (struct coll_strag_module *)base;
     const struct coll_strag_previous *previous = &module->previous;
-    struct coll_strag_buffer_locations locations;
-    struct coll_strag_call call;
-    coll_strag_call_locate(&call, COLL_STRAG_NONBLOCKING, sbuf, rbuf, (size_t)count, dtype, op,
-                           comm, module, &locations);
-    if (!coll_strag_is_for_new_communicator(call.count * call.size, op)) {
-        call.number = coll_strag_stuck_count(&module->stuck);
-        const int code = coll_strag_choose(&call);
-        if (code != OMPI_SUCCESS)
-            return code;
-        if (call.choice.algorithm)
-            return begin(&call, request);
-        module->count.delegated++;
-    }
-    if (call.locations)
-        return coll_strag_on_copies_begin(&call, request);
-    return previous->iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
-                                previous->iallreduce_module);
+    struct coll_strag_ledger *ledger = module->ledger;
+    size_t size;
+    ompi_datatype_type_size(dtype, &size);
+    const bool recorded = ledger && !is_for_new_communicator((size_t)count * size, op);
+    if (recorded)
+        (void)coll_strag_ledger_enter(ledger);
+    const int code = ledger && ledger->declined
+                         ? previous->iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
+                                                previous->iallreduce_module)
+                         : choose_and_begin(sbuf, rbuf, count, dtype, op, comm, request, module);
+    if (recorded)
+        coll_strag_ledger_note(ledger, STRAG_LEDGER_NONBLOCKING, ledger->outcome,
+                               (size_t)count * size, NULL);
+    return code;
 }

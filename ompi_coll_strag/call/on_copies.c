@@ -31,9 +31,7 @@ static bool progress(struct coll_strag_job *job)
 /* As in struct coll_strag_queue: the user has no handle, and nothing is pending. */
 static void closed(struct coll_strag_queue *queue)
 {
-    struct coll_strag_request *request =
-        (struct coll_strag_request *)(void *)((char *)queue -
-                                              offsetof(struct coll_strag_request, own));
+    struct coll_strag_request *request = COLL_STRAG_OWNER(queue, struct coll_strag_request, own);
     const bool persistent = request->super.super.req_persistent;
     const struct coll_strag_call call = request->call;
     ompi_request_free(&request->inner);

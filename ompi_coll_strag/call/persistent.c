@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "persistent.h"
+/*
+ * MPI_Allreduce_init. MPI lets it wait for the other ranks: it sets the communicator up if that is
+ * not done yet, chooses what runs all starts, and plans.
+ *
+ * Persistent requests may be started in any order, and in another one on each rank; only the calls
+ * of MPI_Allreduce_init are in the same order everywhere. Hence two of them cannot wait for each
+ * other, nor can a blocking call wait for one: on another rank it may come first. So each request
+ * has a channel and a queue of its own, as if it had a communicator to itself: a mailbox in shared
+ * memory, a tag for the PML or numbers for UCX, engine and plan. The tags are counted here and not
+ * by Open MPI's counter for nonblocking collectives, which MPI_Comm_idup moves on in its progress,
+ * at another point of each rank's program. The first start of one matches the
+ * first start of the same one on the other ranks, and so on: what is in a channel is in order.
+ *
+ * Where that is not possible on a rank (there is no room for a mailbox, or coll/hcoll has the
+ * tags), all ranks know, and the previous component's request is the user's, as it is where the
+ * choice says so.
+ *
+ * A request holds its communicator, operator and type until it is freed. One that is freed while it
+ * is active is gone when it has completed.
+ */
+#include "entries.h"
 
 #include "collect/record.h"
 #include "compat/tags.h"
@@ -80,7 +100,8 @@ static int request_start(size_t count, ompi_request_t **requests)
         if (request->super.super.req_state == OMPI_REQUEST_ACTIVE)
             return MPI_ERR_REQUEST;
         const struct coll_strag_call *call = &request->call;
-        coll_strag_count(&call->module->count.persistent);
+        coll_strag_count(STRAG_COUNT_CALLS);
+        coll_strag_count(STRAG_COUNT_PERSISTENT);
         request->call.number = coll_strag_stuck_count(request->channel.stuck);
         if (call->module->ledger)
             coll_strag_ledger_note(call->module->ledger, STRAG_LEDGER_PERSISTENT,
@@ -101,76 +122,34 @@ static int request_free(ompi_request_t **request)
 
 /* ---- The channel ---- */
 
-/* What each rank tells all others. */
-struct card {
-    struct strag_shm_info memory;
-    int32_t number; /* of its messages over UCX */
-    int32_t able;
-};
-
-/* What is exchanged, and room for what is read of it. */
-struct room {
-    struct card *cards;           /* [rank] */
-    struct strag_shm_info *infos; /* [rank] */
-    int32_t *numbers;             /* [rank] */
-};
-
-static struct card own_card(const struct coll_strag_module *module, ompi_communicator_t *comm,
-                            struct coll_strag_persistent *own)
-{
-    struct card card;
-    memset(&card, 0, sizeof card);
-    card.able = true;
-    if (module->ucp)
-        card.number = coll_strag_ucp_number();
-    if (module->shm)
-        own->shm = coll_strag_shared_memory_create(comm, module->lane_of, COLL_STRAG_MEMORY);
-    if (module->shm && (!own->shm || strag_shm_make(own->shm, &card.memory) != STRAG_SHM_ABLE))
-        card.able = false;
-    return card;
-}
-
-/* All cards are there. @return whether all ranks are able, and this one has what it needs */
-static bool read_cards(const struct coll_strag_module *module, const struct room *room, int n,
-                       struct coll_strag_persistent *own)
-{
-    bool all = true;
-    for (int rank = 0; rank < n; rank++) {
-        all = all && room->cards[rank].able;
-        room->infos[rank] = room->cards[rank].memory;
-        room->numbers[rank] = room->cards[rank].number;
-    }
-    if (all && module->ucp)
-        own->ucp = coll_strag_ucp_another(module->ucp, room->numbers);
-    return all && (!module->ucp || own->ucp) &&
-           (!own->shm || strag_shm_join(own->shm, room->infos) == STRAG_SHM_ABLE);
-}
-
 /* Collective. @param own  NULL if this rank has no memory, or no tag
  * @param[out] all  does every rank have one? */
 static int open_channel(const struct coll_strag_call *call, struct coll_strag_persistent *own,
                         int32_t *all)
 {
     const struct coll_strag_module *module = call->module;
-    const int n = ompi_comm_size(call->comm);
-    const struct room room = {
-        .cards = calloc((size_t)n, sizeof *room.cards),
-        .infos = calloc((size_t)n, sizeof *room.infos),
-        .numbers = calloc((size_t)n, sizeof *room.numbers),
-    };
-    *all = own && room.cards && room.infos && room.numbers;
+    const int n = ompi_comm_size(call->comm), me = ompi_comm_rank(call->comm);
+    struct strag_shm_info *infos = calloc((size_t)n, sizeof *infos);
+    int32_t *numbers = calloc((size_t)n, sizeof *numbers); /* of messages over UCX */
+    *all = own && infos && numbers;
     int code = coll_strag_minimum(&module->failure, all);
-    if (code == OMPI_SUCCESS && *all) {
-        room.cards[ompi_comm_rank(call->comm)] = own_card(module, call->comm, own);
-        code = coll_strag_allgather(&module->failure, room.cards, sizeof *room.cards);
+    if (code == OMPI_SUCCESS && *all && module->shm) {
+        own->shm = coll_strag_shared_memory_create(call->comm, module->lane_of, &infos[me]);
+        code = coll_strag_allgather(&module->failure, infos, sizeof *infos);
+    }
+    if (code == OMPI_SUCCESS && *all && module->ucp) {
+        numbers[me] = coll_strag_ucp_number();
+        code = coll_strag_allgather(&module->failure, numbers, sizeof *numbers);
+        own->ucp = coll_strag_ucp_another(module->ucp, numbers);
     }
     if (code == OMPI_SUCCESS && *all) {
-        *all = read_cards(module, &room, n, own);
+        *all = (!module->ucp || own->ucp) &&
+               (!module->shm || (coll_strag_shared_memory_lacking(infos, n) == n &&
+                                 strag_shm_join(own->shm, infos) == STRAG_SHM_ABLE));
         code = coll_strag_minimum(&module->failure, all);
     }
-    free(room.cards);
-    free(room.infos);
-    free(room.numbers);
+    free(infos);
+    free(numbers);
     return code;
 }
 
@@ -254,6 +233,36 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
     return code;
 }
 
+/* A request that strag handles, if the choice says so and all ranks can have one; else it is
+ * delegated. */
+static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persistent **own)
+{
+    struct coll_strag_module *module = call->module;
+    const size_t bytes = call->count * call->size;
+    coll_strag_wait_for_earlier(module, call->comm);
+    call->number = coll_strag_stuck_count(&module->stuck); /* it waits for the other ranks, too */
+    coll_strag_stuck_begin(&module->stuck, call->number, bytes);
+    int code = coll_strag_choose(call);
+    if (code == OMPI_SUCCESS)
+        coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice,
+                             call->op);
+    if (code == OMPI_SUCCESS && call->choice.algorithm)
+        code = make(call, own);
+    coll_strag_stuck_end(&module->stuck);
+    if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
+        coll_strag_fail_undecided(module, code);
+        return code;
+    }
+    if (*own)
+        return code;
+    if (call->choice.algorithm)
+        coll_strag_leave_to_previous(call, COLL_STRAG_NO_ROOM);
+    coll_strag_count_delegated(module);
+    return code;
+}
+
+/* Starts of requests that strag handles are recorded when they are made; others are not seen, and
+ * this call stands for them. */
 int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t count,
                               ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                               struct ompi_info_t *info, ompi_request_t **request,
@@ -264,30 +273,23 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
     struct coll_strag_persistent *own = NULL;
     struct coll_strag_buffer_locations locations;
     struct coll_strag_call call;
+    struct coll_strag_ledger *ledger = module->ledger;
+    const bool declined = ledger && ledger->declined;
     coll_strag_call_locate(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
                            module, &locations);
-    coll_strag_wait_for_earlier(module, comm);
-    call.number = coll_strag_stuck_count(&module->stuck); /* it waits for the other ranks, too */
-    coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
-    int code = coll_strag_choose(&call);
-    if (code == OMPI_SUCCESS)
-        coll_strag_stuck_say(&module->stuck, module->shm, call.number, call.count * call.size,
-                             &call.choice, op);
-    if (code == OMPI_SUCCESS && call.choice.algorithm)
-        code = make(&call, &own);
-    coll_strag_stuck_end(&module->stuck);
-    if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
-        coll_strag_fail_undecided(module, code);
+    if (ledger)
+        (void)coll_strag_ledger_enter(ledger);
+    const int code = declined ? OMPI_SUCCESS : choose_and_make(&call, &own);
+    if (code != OMPI_SUCCESS)
         return code;
-    }
     if (own) {
         *request = &own->request->super.super;
         return OMPI_SUCCESS;
     }
-    if (call.choice.algorithm)
-        coll_strag_leave_to_previous(&call, COLL_STRAG_NO_ROOM);
-    module->count.delegated++;
-    if (call.locations)
+    if (ledger)
+        coll_strag_ledger_note(ledger, STRAG_LEDGER_PERSISTENT, ledger->outcome,
+                               call.count * call.size, NULL);
+    if (call.locations && !declined)
         return coll_strag_on_copies_init(&call, info, request);
     return previous->allreduce_init(sbuf, rbuf, count, dtype, op, comm, info, request,
                                     previous->allreduce_init_module);

@@ -3,15 +3,10 @@
  * Taking a communicator, or declining it. When one is made nothing is sent: Open MPI makes several
  * concurrently. What needs the other ranks waits for the first call (setup/setup.c).
  */
-#include "query.h"
-
-#include "blocking.h"
 #include "collect/record.h"
 #include "compat/components.h"
 #include "compat/tags.h"
-#include "nonblocking.h"
-#include "persistent.h"
-#include "recorded.h"
+#include "entries.h"
 #include "setup/setup.h"
 #include "shared/module.h"
 #include "shared/roll_call.h"
@@ -34,7 +29,6 @@ static void module_construct(coll_strag_module_t *module)
 {
     const mca_coll_base_module_t super = module->super;
     *module = (coll_strag_module_t){.super = super, .transport = &module->pml.super};
-    coll_strag_count_begin(&module->count);
 }
 
 static void module_destruct(coll_strag_module_t *module)
@@ -43,7 +37,6 @@ static void module_destruct(coll_strag_module_t *module)
     coll_strag_attribute_leave(module->attribute);
     coll_strag_persistent_abandon(module);
     coll_strag_ledger_free(module->ledger);
-    coll_strag_count_end(&module->count);
     coll_strag_setup_free(module->in_setup);
     coll_strag_plans_free(&module->plans, false);
     coll_strag_watch_free(module->watch);
@@ -118,16 +111,11 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     coll_strag_attribute_open(comm, &module->attribute);
     if (is_chosen(module, comm))
         prepare(module, comm);
-    const bool recorded = NULL != module->ledger;
     if (module->previous.iallreduce)
-        COLL_STRAG_INSTALL(module, comm, iallreduce,
-                           recorded ? coll_strag_recorded_iallreduce : coll_strag_iallreduce);
+        COLL_STRAG_INSTALL(module, comm, iallreduce, coll_strag_iallreduce);
     if (module->previous.allreduce_init)
-        COLL_STRAG_INSTALL(module, comm, allreduce_init,
-                           recorded ? coll_strag_recorded_allreduce_init
-                                    : coll_strag_allreduce_init);
-    COLL_STRAG_INSTALL(module, comm, allreduce,
-                       recorded ? coll_strag_recorded_allreduce : coll_strag_allreduce);
+        COLL_STRAG_INSTALL(module, comm, allreduce_init, coll_strag_allreduce_init);
+    COLL_STRAG_INSTALL(module, comm, allreduce, coll_strag_allreduce);
     module->enabled = true;
     return OMPI_SUCCESS;
 }

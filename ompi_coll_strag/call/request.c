@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "request.h"
 
-#include <pthread.h>
-
 enum { MORE_AT_A_TIME = 16 };
 
-static struct {
-    pthread_mutex_t lock; /* of the next two; only with threads */
-    opal_free_list_t free;
-    bool made;
-} requests = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static opal_free_list_t requests;
 
 static void request_construct(coll_strag_request_t *request)
 {
@@ -20,26 +14,12 @@ static void request_construct(coll_strag_request_t *request)
 
 OBJ_CLASS_INSTANCE(coll_strag_request_t, ompi_coll_base_nbc_request_t, request_construct, NULL);
 
-static void make_list(void)
+bool coll_strag_requests_open(void)
 {
-    OBJ_CONSTRUCT(&requests.free, opal_free_list_t);
-    requests.made =
-        opal_free_list_init(&requests.free, sizeof(coll_strag_request_t), opal_cache_line_size,
-                            OBJ_CLASS(coll_strag_request_t), 0, 0, 0, -1, MORE_AT_A_TIME, NULL, 0,
-                            NULL, NULL, NULL) == OPAL_SUCCESS;
-}
-
-/* @return NULL: out of memory */
-static struct coll_strag_request *take(void)
-{
-    const bool threads = opal_using_threads();
-    if (threads)
-        pthread_mutex_lock(&requests.lock);
-    if (!requests.made)
-        make_list();
-    if (threads)
-        pthread_mutex_unlock(&requests.lock);
-    return requests.made ? (struct coll_strag_request *)opal_free_list_get(&requests.free) : NULL;
+    OBJ_CONSTRUCT(&requests, opal_free_list_t);
+    return opal_free_list_init(&requests, sizeof(coll_strag_request_t), opal_cache_line_size,
+                               OBJ_CLASS(coll_strag_request_t), 0, 0, 0, -1, MORE_AT_A_TIME, NULL,
+                               0, NULL, NULL, NULL) == OPAL_SUCCESS;
 }
 
 /* As in struct coll_strag_job. */
@@ -78,7 +58,7 @@ static void job_over(struct coll_strag_job *job)
 struct coll_strag_request *coll_strag_request_take(const struct coll_strag_call *call,
                                                    struct coll_strag_queue *queue, bool persistent)
 {
-    struct coll_strag_request *request = take();
+    struct coll_strag_request *request = (struct coll_strag_request *)opal_free_list_get(&requests);
     if (NULL == request)
         return NULL;
     ompi_request_t *super = &request->super.super;
@@ -122,12 +102,10 @@ void coll_strag_request_return(struct coll_strag_request *request)
 {
     release_kept(request);
     OMPI_REQUEST_FINI(&request->super.super);
-    opal_free_list_return(&requests.free, &request->super.super.super);
+    opal_free_list_return(&requests, &request->super.super.super);
 }
 
 void coll_strag_requests_close(void)
 {
-    if (requests.made)
-        OBJ_DESTRUCT(&requests.free);
-    requests.made = false;
+    OBJ_DESTRUCT(&requests);
 }

@@ -11,7 +11,6 @@
 #define COLL_STRAG_REQUEST_H
 
 #include "call.h"
-#include "compat/requests.h"
 #include "mpi/queue.h"
 
 /* Open MPI itself notes in the first part which operator and type it keeps for the call. */
@@ -57,13 +56,15 @@ static inline void coll_strag_request_ended(struct coll_strag_request *request, 
 /** Nobody has it any more. */
 void coll_strag_request_return(struct coll_strag_request *request);
 
-/** At the end. */
+/** At the beginning. @return false: out of memory */
+bool coll_strag_requests_open(void);
+
+/** At the end, also if there was no memory. */
 void coll_strag_requests_close(void);
 
 static inline struct coll_strag_request *coll_strag_request_of(struct coll_strag_job *job)
 {
-    return (struct coll_strag_request *)(void *)((char *)job -
-                                                 offsetof(struct coll_strag_request, job));
+    return COLL_STRAG_OWNER(job, struct coll_strag_request, job);
 }
 
 #endif

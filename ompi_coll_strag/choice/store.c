@@ -138,6 +138,20 @@ static struct machine *find(struct key *key, bool made)
     return machine;
 }
 
+/* With the store's lock. @return as find; NULL: and without the lock */
+static struct machine *lock_machine(const struct coll_strag_table_inputs *inputs,
+                                    const struct coll_strag_decision *decision, bool made)
+{
+    struct key key;
+    if (!make_key(inputs, decision, &key))
+        return NULL;
+    pthread_mutex_lock(&store.lock);
+    struct machine *machine = find(&key, made);
+    if (!machine)
+        pthread_mutex_unlock(&store.lock);
+    return machine;
+}
+
 /* ---- Tables ---- */
 
 static bool is_for(const struct machine *machine, const struct strag_model *model)
@@ -151,12 +165,11 @@ static bool is_for(const struct machine *machine, const struct strag_model *mode
 static bool find_table(const struct coll_strag_table_inputs *inputs,
                        struct coll_strag_decision *decision)
 {
-    struct key key;
-    if (inputs->pinned != COLL_STRAG_AUTO || !make_key(inputs, decision, &key))
+    const struct machine *machine =
+        inputs->pinned == COLL_STRAG_AUTO ? lock_machine(inputs, decision, false) : NULL;
+    if (!machine)
         return false;
-    pthread_mutex_lock(&store.lock);
-    const struct machine *machine = find(&key, false);
-    const bool found = machine && is_for(machine, &inputs->model.model);
+    const bool found = is_for(machine, &inputs->model.model);
     if (found) {
         decision->pinned = COLL_STRAG_AUTO;
         decision->reason = machine->reason;
@@ -170,20 +183,18 @@ static bool find_table(const struct coll_strag_table_inputs *inputs,
 void coll_strag_keep_table(const struct coll_strag_table_inputs *inputs,
                            const struct coll_strag_decision *decision)
 {
-    struct key key;
-    if (inputs->pinned != COLL_STRAG_AUTO || decision->reason == COLL_STRAG_UNPLANNED ||
-        !make_key(inputs, decision, &key)) /* what is not planned may be for want of memory */
+    struct machine *machine = NULL;
+    /* what is not planned may be for want of memory */
+    if (inputs->pinned == COLL_STRAG_AUTO && decision->reason != COLL_STRAG_UNPLANNED)
+        machine = lock_machine(inputs, decision, true);
+    if (!machine)
         return;
-    pthread_mutex_lock(&store.lock);
-    struct machine *machine = find(&key, true);
-    if (machine) {
-        machine->has_table = true;
-        machine->reason = decision->reason;
-        machine->line = decision->line;
-        machine->table = decision->table;
-        for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
-            machine->number[id] = strag_model_value(&inputs->model.model, id);
-    }
+    machine->has_table = true;
+    machine->reason = decision->reason;
+    machine->line = decision->line;
+    machine->table = decision->table;
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        machine->number[id] = strag_model_value(&inputs->model.model, id);
     pthread_mutex_unlock(&store.lock);
 }
 
@@ -204,13 +215,10 @@ void coll_strag_keep_findings(const struct coll_strag_table_inputs *inputs,
                               const struct coll_strag_decision *decision,
                               struct strag_experiments *experiments)
 {
-    struct key key;
-    if (!make_key(inputs, decision, &key))
+    struct machine *machine = lock_machine(inputs, decision, true);
+    if (!machine)
         return;
-    pthread_mutex_lock(&store.lock);
-    struct machine *machine = find(&key, true);
-    if (machine)
-        strag_findings_merge(&machine->findings, strag_experiments_findings(experiments));
+    strag_findings_merge(&machine->findings, strag_experiments_findings(experiments));
     pthread_mutex_unlock(&store.lock);
 }
 
@@ -218,13 +226,10 @@ void coll_strag_use_findings(const struct coll_strag_table_inputs *inputs,
                              const struct coll_strag_decision *decision,
                              struct strag_experiments *experiments)
 {
-    struct key key;
-    if (!make_key(inputs, decision, &key))
+    const struct machine *machine = lock_machine(inputs, decision, false);
+    if (!machine)
         return;
-    pthread_mutex_lock(&store.lock);
-    const struct machine *machine = find(&key, false);
-    if (machine)
-        strag_findings_merge(strag_experiments_findings(experiments), &machine->findings);
+    strag_findings_merge(strag_experiments_findings(experiments), &machine->findings);
     pthread_mutex_unlock(&store.lock);
 }
 

@@ -8,7 +8,6 @@
 #include "user/log.h"
 #include "wire/transport.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +119,24 @@ const void *coll_strag_collect_of(const struct coll_strag_collect *collect, int 
     return *bytes ? collect->records + (size_t)rank * collect->room : NULL;
 }
 
+/* As Open MPI calls it when a request completes. */
+static int free_record(ompi_request_t *request)
+{
+    free(request->req_complete_cb_data);
+    return OMPI_SUCCESS;
+}
+
+/* A record is lost if another thread completes its request just now. */
+void coll_strag_collect_leave(struct coll_strag_collect *collect)
+{
+    ompi_request_t *request = collect->requests[0];
+    request->req_complete_cb_data = collect->records;
+    __atomic_store_n(&request->req_complete_cb, free_record, __ATOMIC_RELEASE);
+    ompi_request_free(&collect->requests[0]); /* at its end */
+    collect->records = NULL;
+    collect->requests[0] = NULL;
+}
+
 void coll_strag_collect_free(struct coll_strag_collect *collect)
 {
     bool over = true;
@@ -131,69 +148,4 @@ void coll_strag_collect_free(struct coll_strag_collect *collect)
     }
     free(collect->bytes);
     *collect = (struct coll_strag_collect){.n = 0};
-}
-
-/* ---- What MPI_Comm_free has left to its messages ---- */
-
-struct left {
-    struct coll_strag_teardown teardown; /* first */
-    struct coll_strag_collect collect;   /* one message; it keeps its communicator */
-    struct left *next;
-};
-
-static struct {
-    pthread_mutex_t lock;
-    struct left *first;
-} lefts = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* @param one  NULL: any whose message is done @return NULL: there is none */
-static struct left *take(const struct left *one)
-{
-    pthread_mutex_lock(&lefts.lock);
-    struct left **link = &lefts.first;
-    while (*link && (one ? *link != one : !REQUEST_COMPLETE((*link)->collect.requests[0])))
-        link = &(*link)->next;
-    struct left *left = *link;
-    if (left)
-        *link = left->next;
-    pthread_mutex_unlock(&lefts.lock);
-    return left;
-}
-
-/* It is off the list. */
-static void end(struct left *left)
-{
-    ompi_communicator_t *comm = left->collect.comm;
-    (void)coll_strag_collect_wait(&left->collect, COLL_STRAG_COLLECT_WAIT_LIMIT);
-    coll_strag_collect_free(&left->collect);
-    coll_strag_teardown_leave(&left->teardown);
-    free(left);
-    OBJ_RELEASE(comm);
-}
-
-static void end_at_last(struct coll_strag_teardown *teardown)
-{
-    struct left *left = take((struct left *)teardown);
-    if (left)
-        end(left);
-}
-
-bool coll_strag_collect_leave(struct coll_strag_collect *collect)
-{
-    struct left *left;
-    while ((left = take(NULL)) != NULL)
-        end(left);
-    left = calloc(1, sizeof *left);
-    if (NULL == left || !coll_strag_teardown_attach_last(&left->teardown, end_at_last)) {
-        free(left);
-        return false;
-    }
-    OBJ_RETAIN(collect->comm); /* until the message is done, whatever the PML keeps */
-    left->collect = *collect;
-    pthread_mutex_lock(&lefts.lock);
-    left->next = lefts.first;
-    lefts.first = left;
-    pthread_mutex_unlock(&lefts.lock);
-    *collect = (struct coll_strag_collect){.n = 0};
-    return true;
 }

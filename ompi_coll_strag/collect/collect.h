@@ -10,8 +10,9 @@
  * once on standard error which ranks are missing.
  *
  * In MPI_Comm_free rank 0 may be in that of another communicator, where it waits for this rank. So
- * others leave theirs to its messages after COLL_STRAG_COLLECT_BRIEFLY, and wait for it in
- * MPI_Finalize. They do wait for that long, since a long message needs the progress of both.
+ * others leave theirs to its messages after COLL_STRAG_COLLECT_BRIEFLY. They do wait for that long,
+ * since a long message needs the progress of both. Its end is in MPI_Finalize at the latest: there
+ * Open MPI makes progress until rank 0 has come, too.
  */
 #ifndef COLL_STRAG_COLLECT_H
 #define COLL_STRAG_COLLECT_H
@@ -47,10 +48,8 @@ void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communica
 /** Wait until they are done, or for at most `wait_limit` seconds. @return whether they are done */
 bool coll_strag_collect_wait(struct coll_strag_collect *collect, double wait_limit);
 
-/** On another rank than 0, in MPI_Comm_free: what is not over will be, in MPI_Finalize at the
- * latest. Empties it, as coll_strag_collect_free. @return false: it is as it was, and is to be
- * waited for */
-bool coll_strag_collect_leave(struct coll_strag_collect *collect);
+/** On another rank than 0, in MPI_Comm_free: a message that is not done yet is left to Open MPI. */
+void coll_strag_collect_leave(struct coll_strag_collect *collect);
 
 /** On rank 0. @param[out] bytes  of it @return a rank's record; NULL: it has not come */
 const void *coll_strag_collect_of(const struct coll_strag_collect *collect, int rank,

@@ -8,7 +8,6 @@
 #include "user/file_name.h"
 #include "user/log.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,11 +34,8 @@ static struct {
 
 static double job_start; /* when MPI_Init opened the component */
 
-static const struct coll_strag_ways *ways;
-
-void coll_strag_ledger_open(const struct coll_strag_ways *recorded)
+void coll_strag_ledger_open(void)
 {
-    ways = recorded;
     job_start = coll_strag_seconds();
 }
 
@@ -342,8 +338,7 @@ static void report(const struct coll_strag_ledger *ledger)
 static void end_ledger(struct coll_strag_teardown *teardown)
 {
     struct coll_strag_ledger *ledger =
-        (struct coll_strag_ledger *)((char *)teardown -
-                                     offsetof(struct coll_strag_ledger, teardown));
+        COLL_STRAG_OWNER(teardown, struct coll_strag_ledger, teardown);
     if (coll_strag_teardown_is_final())
         begin_all();
     else if (is_first_time(ledger))
@@ -352,16 +347,16 @@ static void end_ledger(struct coll_strag_teardown *teardown)
         return;
     const bool waits = ompi_comm_rank(ledger->comm) == 0 || coll_strag_teardown_is_final();
     const double wait_limit = waits ? COLL_STRAG_COLLECT_WAIT_LIMIT : COLL_STRAG_COLLECT_BRIEFLY;
-    if (!coll_strag_collect_wait(&ledger->collect, wait_limit) && !waits &&
-        !coll_strag_collect_leave(&ledger->collect))
-        (void)coll_strag_collect_wait(&ledger->collect, COLL_STRAG_COLLECT_WAIT_LIMIT);
+    if (!coll_strag_collect_wait(&ledger->collect, wait_limit) && !waits)
+        coll_strag_collect_leave(&ledger->collect);
     if (ompi_comm_rank(ledger->comm) == 0)
         report(ledger);
     coll_strag_collect_free(&ledger->collect);
     ledger->collecting = false;
 }
 
-void coll_strag_ledger_attach(struct coll_strag_ledger *ledger)
+/* From the first call on it will be reported. */
+static void attach(struct coll_strag_ledger *ledger)
 {
     if (ledger->attached)
         return;
@@ -380,15 +375,30 @@ void coll_strag_ledger_attach(struct coll_strag_ledger *ledger)
     pthread_mutex_unlock(&ledgers.lock);
 }
 
+/* Until the choice says otherwise: nothing but the length of a vector is examined before. */
+uint32_t coll_strag_ledger_enter(struct coll_strag_ledger *ledger)
+{
+    const struct coll_strag_choice choice = {
+        .reason = ledger->declined ? COLL_STRAG_DECLINED
+                                   : (enum coll_strag_reason)ledger->module->decision.reason};
+    attach(ledger);
+    ledger->outcome = coll_strag_outcome(&choice);
+    return ledger->number = ledger->entered++;
+}
+
+void coll_strag_ledger_leave(struct coll_strag_ledger *ledger, uint32_t number, size_t bytes,
+                             const struct strag_stay *stay)
+{
+    coll_strag_ledger_note(ledger, STRAG_LEDGER_BLOCKING, ledger->outcome, bytes, stay);
+    if (!ledger->trace)
+        return;
+    ledger->trace->call = number; /* calls that were begun before may have run meanwhile */
+    strag_trace_call(ledger->trace, stay->begin, stay->end, bytes, ledger->outcome);
+}
+
 void coll_strag_ledger_begin_late(coll_strag_module_t *module, ompi_communicator_t *comm)
 {
     int priority;
-    mca_coll_base_comm_coll_t *all = comm->c_coll;
-    if (all->coll_allreduce_module != &module->super) { /* it would call ours with its own module */
-        coll_strag_log(comm, "not reported: another component has a higher priority, and an info "
-                             "key comes too late for it; use --mca coll_strag_report 1");
-        return;
-    }
     struct coll_strag_ledger *ledger =
         coll_strag_ledger_create(module, comm, COLL_STRAG_NOTES_REPORT);
     if (NULL == ledger)
@@ -397,10 +407,5 @@ void coll_strag_ledger_begin_late(coll_strag_module_t *module, ompi_communicator
         coll_strag_component_below(comm, module->previous.allreduce_module, &priority);
     ledger->notes.watched_from = module->decision.watch_from;
     module->ledger = ledger;
-    coll_strag_ledger_attach(ledger);
-    all->coll_allreduce = ways->allreduce;
-    if (all->coll_iallreduce_module == &module->super)
-        all->coll_iallreduce = ways->iallreduce;
-    if (all->coll_allreduce_init_module == &module->super)
-        all->coll_allreduce_init = ways->allreduce_init;
+    attach(ledger);
 }

@@ -3,8 +3,8 @@
  * What this rank records of a communicator's calls for a report (report/ledger.h) or a trace. When
  * the communicator or MPI comes to its end, all ranks' records go to rank 0, which writes both.
  *
- * A communicator has a ledger if its rank 0 wants a report or a trace; its calls then come through
- * call/recorded.c. Without one nothing is recorded, and nothing costs time.
+ * A communicator has a ledger if its rank 0 wants a report or a trace. Without one nothing is
+ * recorded.
  */
 #ifndef COLL_STRAG_RECORD_H
 #define COLL_STRAG_RECORD_H
@@ -38,15 +38,8 @@ struct coll_strag_ledger {
     struct coll_strag_ledger *next, **link;
 };
 
-/* The ways into a communicator whose calls are recorded (call/recorded.h). */
-struct coll_strag_ways {
-    mca_coll_base_module_allreduce_fn_t allreduce;
-    mca_coll_base_module_iallreduce_fn_t iallreduce;
-    mca_coll_base_module_allreduce_init_fn_t allreduce_init;
-};
-
 /** The job begins. */
-void coll_strag_ledger_open(const struct coll_strag_ways *ways);
+void coll_strag_ledger_open(void);
 
 /** In a blocking call, the same on all ranks: rank 0's info key wants a report. Without memory
  * there is none. */
@@ -59,8 +52,12 @@ struct coll_strag_ledger *coll_strag_ledger_create(coll_strag_module_t *module,
 /** NULL is allowed. */
 void coll_strag_ledger_free(struct coll_strag_ledger *ledger);
 
-/** In a call of the user's: from the first one on it will be reported. */
-void coll_strag_ledger_attach(struct coll_strag_ledger *ledger);
+/** A call of the user's begins. @return its number */
+uint32_t coll_strag_ledger_enter(struct coll_strag_ledger *ledger);
+
+/** A blocking one has ended. @param number  as above */
+void coll_strag_ledger_leave(struct coll_strag_ledger *ledger, uint32_t number, size_t bytes,
+                             const struct strag_stay *stay);
 
 /** As strag_ledger_add. Several threads may. */
 void coll_strag_ledger_note(struct coll_strag_ledger *ledger, enum strag_ledger_kind kind,

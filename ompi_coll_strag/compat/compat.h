@@ -16,6 +16,7 @@
 #include "ompi/mca/bml/base/base.h"
 #include "ompi/mca/bml/bml.h"
 #include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/pml/base/base.h"
@@ -42,7 +43,12 @@
 #include "opal/util/proc.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+/* The structure that has a member (5.0 has one like it). */
+#define COLL_STRAG_OWNER(pointer, type, member)                                                    \
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /* The framework's version in the component's header, and the type of a count. */
 #if OMPI_MAJOR_VERSION >= 6
@@ -63,12 +69,21 @@ typedef int coll_strag_count_t;
  * releases the previous module, which we therefore retain. From 6.0 on the module installs and
  * restores its functions itself, and previous modules live as long as the communicator.
  */
-#if OMPI_MAJOR_VERSION >= 6
 #define COLL_STRAG_CAPTURE(module, comm, api)                                                      \
     do {                                                                                           \
         (module)->previous.api = (comm)->c_coll->coll_##api;                                       \
         (module)->previous.api##_module = (comm)->c_coll->coll_##api##_module;                     \
+        if (OMPI_MAJOR_VERSION < 6 && NULL != (module)->previous.api##_module)                     \
+            OBJ_RETAIN((module)->previous.api##_module);                                           \
     } while (0)
+#define COLL_STRAG_FORGET(module, api)                                                             \
+    do {                                                                                           \
+        if (OMPI_MAJOR_VERSION < 6 && NULL != (module)->previous.api##_module)                     \
+            OBJ_RELEASE((module)->previous.api##_module);                                          \
+        (module)->previous.api = NULL;                                                             \
+        (module)->previous.api##_module = NULL;                                                    \
+    } while (0)
+#if OMPI_MAJOR_VERSION >= 6
 #define COLL_STRAG_INSTALL(module, comm, api, function)                                            \
     MCA_COLL_INSTALL_API(comm, api, function, &(module)->super, "strag")
 #define COLL_STRAG_RESTORE(module, comm, api)                                                      \
@@ -77,19 +92,7 @@ typedef int coll_strag_count_t;
             MCA_COLL_INSTALL_API(comm, api, (module)->previous.api,                                \
                                  (module)->previous.api##_module, "strag");                        \
     } while (0)
-#define COLL_STRAG_FORGET(module, api)                                                             \
-    do {                                                                                           \
-        (module)->previous.api = NULL;                                                             \
-        (module)->previous.api##_module = NULL;                                                    \
-    } while (0)
 #else
-#define COLL_STRAG_CAPTURE(module, comm, api)                                                      \
-    do {                                                                                           \
-        (module)->previous.api = (comm)->c_coll->coll_##api;                                       \
-        (module)->previous.api##_module = (comm)->c_coll->coll_##api##_module;                     \
-        if (NULL != (module)->previous.api##_module)                                               \
-            OBJ_RETAIN((module)->previous.api##_module);                                           \
-    } while (0)
 #define COLL_STRAG_INSTALL(module, comm, api, function)                                            \
     do {                                                                                           \
         (void)(comm);                                                                              \
@@ -100,20 +103,6 @@ typedef int coll_strag_count_t;
         (void)(module);                                                                            \
         (void)(comm);                                                                              \
     } while (0)
-#define COLL_STRAG_FORGET(module, api)                                                             \
-    do {                                                                                           \
-        if (NULL != (module)->previous.api##_module)                                               \
-            OBJ_RELEASE((module)->previous.api##_module);                                          \
-        (module)->previous.api = NULL;                                                             \
-        (module)->previous.api##_module = NULL;                                                    \
-    } while (0)
-#endif
-
-/* A parameter's values are described in more than one form from 5.0 on; ours has one. */
-#if OMPI_MAJOR_VERSION >= 5
-#define COLL_STRAG_DUMP_ARGUMENT , mca_base_var_enum_dump_type_t form __opal_attribute_unused__
-#else
-#define COLL_STRAG_DUMP_ARGUMENT
 #endif
 
 /* Texts in the modex, which all processes can read that we may ever talk to; an info key's name. */
@@ -171,6 +160,16 @@ static inline char *coll_strag_modex_text(const opal_process_name_t *name, const
     OBJ_DESTRUCT(&option);
 #endif
     return code == OPAL_SUCCESS ? text : NULL;
+}
+
+/* The operator and the type that Open MPI keeps for a nonblocking call. @return [2], NULL: none */
+static inline opal_object_t **coll_strag_request_kept(ompi_coll_base_nbc_request_t *request)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    return request->data.refcounted.objs.objs;
+#else
+    return request->data.objs.objs;
+#endif
 }
 
 /* Open MPI has types for half precision. */

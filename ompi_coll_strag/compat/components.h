@@ -7,30 +7,11 @@
 
 #include "compat.h"
 
-#include "ompi/mca/coll/base/coll_base_util.h"
-
 #include <stdbool.h>
 #include <string.h>
 
 /* The highest that Open MPI knows: larger ones are taken for it. */
 enum { COLL_STRAG_PRIORITY_HIGHEST = 100 };
-
-/** Of those that have been enabled so far. @param[out] priority  the component's, if it is found
- * @return its name, which lives as long as the component; NULL: it is none of them */
-static inline const char *coll_strag_component_of(const ompi_communicator_t *comm,
-                                                  const mca_coll_base_module_t *module,
-                                                  int *priority)
-{
-    mca_coll_base_avail_coll_t *other;
-    OPAL_LIST_FOREACH(other, comm->c_coll->module_list, mca_coll_base_avail_coll_t)
-    {
-        if (other->ac_module == module) {
-            *priority = other->ac_priority;
-            return other->ac_component_name;
-        }
-    }
-    return NULL;
-}
 
 /** Has a component of this name taken the communicator? */
 static inline bool coll_strag_component_is_there(const ompi_communicator_t *comm, const char *name)
@@ -51,13 +32,23 @@ static inline bool coll_strag_component_wraps(const char *name)
            strcmp(name, "accelerator") == 0;
 }
 
-/** Which one runs the allreduces that are handed to a module. As above. */
+/** Which one runs the allreduces that are handed to a module, of those that have been enabled so
+ * far.
+ * @param[out] priority  the component's, if it is found
+ * @return its name, which lives as long as the component; NULL: it is none of them */
 static inline const char *coll_strag_component_below(const ompi_communicator_t *comm,
                                                      const mca_coll_base_module_t *module,
                                                      int *priority)
 {
     mca_coll_base_avail_coll_t *other;
-    const char *name = coll_strag_component_of(comm, module, priority);
+    const char *name = NULL;
+    OPAL_LIST_FOREACH(other, comm->c_coll->module_list, mca_coll_base_avail_coll_t)
+    {
+        if (other->ac_module == module) {
+            *priority = other->ac_priority;
+            name = other->ac_component_name;
+        }
+    }
     if (NULL == name || !coll_strag_component_wraps(name))
         return name;
     const int above = *priority;

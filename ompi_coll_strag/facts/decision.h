@@ -6,8 +6,9 @@
 #ifndef COLL_STRAG_DECISION_H
 #define COLL_STRAG_DECISION_H
 
-#include "measured.h"
+#include "model.h"
 #include "user/settings.h"
+#include "wire/transport.h"
 
 #include "algorithms/table.h"
 #include "detect/dynamic.h"
@@ -16,9 +17,6 @@
 #include "model/select.h"
 #include "run/engine.h"
 #include "shm/shm.h"
-
-/* Messages within a host are cut in another way than those to other hosts. */
-enum coll_strag_lane { COLL_STRAG_MEMORY, COLL_STRAG_NETWORK };
 
 /* Why the previous component runs a call. */
 enum coll_strag_reason {
@@ -50,8 +48,7 @@ struct coll_strag_rank_info {
 struct coll_strag_hosts {
     uint64_t topology_bytes; /* packed, they follow; 0: there is none */
     int32_t transport;       /* enum coll_strag_transport_kind: the configured one */
-    int32_t shared_memory;   /* enum coll_strag_shared_memory */
-    int32_t unless_ucp;      /* shared memory only where UCX cannot be used */
+    int32_t shared_memory;   /* enum coll_strag_shared_memory; AUTO: unless UCX is used */
     int32_t ping;            /* the rank that rank 0 exchanges messages with; 0: none */
     uint64_t id;             /* a random number, not 0 */
 };
@@ -75,8 +72,7 @@ struct coll_strag_entry {
     struct coll_strag_presence presence;
     uint64_t origin; /* of its offer, as what follows */
     int64_t pinned;
-    struct strag_shm_info info; /* with an origin that shares memory: its place there; the note: it
-                                   has none */
+    struct strag_shm_info info; /* with an origin that shares memory: its place there */
 };
 
 /* Are calls watched, so that stragglers are found? */

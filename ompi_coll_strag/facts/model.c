@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model.h"
 
-#include "measured.h"
 #include "user/log.h"
 
 #include "model/model_file.h"
@@ -57,6 +56,55 @@ static void use_file(const struct strag_topology *topology, int transport,
                        strag_models_list(models, list, sizeof list));
 }
 
+/* ---- What was measured ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    struct coll_strag_measured of[2]; /* over the PML alone, or of what is shared within hosts */
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Between hosts it does not matter what goes on within. */
+static double *known_number(int id, bool shared)
+{
+    const bool within = id == STRAG_MODEL_LOCAL_ALPHA || id == STRAG_MODEL_LOCAL_BANDWIDTH ||
+                        id == STRAG_MODEL_REDUCE_BANDWIDTH;
+    return &known.of[within && shared].number[id];
+}
+
+struct coll_strag_measured coll_strag_measured_of(const struct strag_sourced_model *model)
+{
+    struct coll_strag_measured measured = {{0}};
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        if (model->origin[id] == STRAG_FROM_MEASURED)
+            measured.number[id] = strag_model_value(&model->model, id);
+    }
+    return measured;
+}
+
+void coll_strag_measured_keep(const struct coll_strag_measured *measured, bool shared)
+{
+    pthread_mutex_lock(&known.lock);
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        if (measured->number[id] > 0)
+            *known_number(id, shared) = measured->number[id];
+    }
+    pthread_mutex_unlock(&known.lock);
+}
+
+/* Where neither the user nor a file says otherwise. */
+static void use_measured(bool shared, struct strag_sourced_model *model)
+{
+    pthread_mutex_lock(&known.lock);
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        const double number = *known_number(id, shared);
+        if (number > 0)
+            (void)strag_model_set(model, id, number, STRAG_FROM_MEASURED);
+    }
+    pthread_mutex_unlock(&known.lock);
+}
+
+/* ---- All together ---- */
+
 struct strag_sourced_model coll_strag_make_model(const struct strag_topology *topology, bool shared,
                                                  int transport)
 {
@@ -71,6 +119,6 @@ struct strag_sourced_model coll_strag_make_model(const struct strag_topology *to
         if (number[id] >= 0)
             strag_model_set(&made, id, number[id], STRAG_FROM_USER);
     if (coll_strag_settings.learn && coll_strag_settings.reproducible == STRAG_REPRODUCIBLE_NO)
-        coll_strag_measured_use(shared, &made);
+        use_measured(shared, &made);
     return made;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rank_info.h"
 
-#include "segments.h"
 #include "user/log.h"
+#include "wire/transport_pml.h"
 
 #include "base/file.h"
 #include "machine/hwloc_core.h"
@@ -70,6 +70,92 @@ void coll_strag_rank_info_prepare(void)
         find_xname(&own); /* Slurm knows of no switches */
 }
 
+/* ---- Segments ---- */
+
+/*
+ * How long the segments are that messages are cut into. Every rank looks at its own ways to others;
+ * the shortest that any of them finds is used by all.
+ *
+ *     same host          1 MiB     measured best through shared memory
+ *     btl tcp            what it sends at once, eager limit less a page (60 KiB)
+ *     another network    256 KiB
+ *
+ * For a longer message over TCP the PML first asks the receiver where it may go (rendezvous). The
+ * answer waits in the same byte stream behind all that the receiver itself is sending, so that of
+ * two ranks that exchange vectors one sends while the other waits: that takes twice as long. What
+ * is short enough goes without asking. Networks with hardware of their own for answers need no such
+ * care.
+ */
+static const size_t memory_segment = (size_t)1 << 20, network_segment = (size_t)256 << 10;
+
+/* Over UCX. */
+static const size_t ucp_segments[STRAG_LANES] = {
+    [COLL_STRAG_MEMORY] = (size_t)1 << 20,
+    [COLL_STRAG_NETWORK] = (size_t)256 << 10,
+};
+
+enum { PAGE = 4096 }; /* holds the PML's header and more */
+
+/* What a BTL's messages are cut into. With a very low eager limit the user wants it to ask.
+ * @return usual, unless the BTL has to be spared */
+static size_t spare_btl(const mca_btl_base_module_t *btl, size_t usual)
+{
+    size_t eager = btl->btl_eager_limit;
+    if (strcmp(btl->btl_component->btl_version.mca_component_name, "tcp") != 0 ||
+        eager < 4 * (size_t)PAGE)
+        return usual;
+    return eager - PAGE < usual ? eager - PAGE : usual;
+}
+
+/* Messages to a process, when they go by ob1, over the shortest of its BTLs. */
+static size_t segment_to(ompi_proc_t *proc, size_t usual)
+{
+    size_t shortest = usual;
+    struct mca_bml_base_endpoint_t *endpoint = mca_bml_base_get_endpoint(proc);
+    if (NULL == endpoint)
+        return usual;
+    for (size_t i = 0; i < mca_bml_base_btl_array_get_size(&endpoint->btl_eager); i++) {
+        mca_bml_base_btl_t *bml = mca_bml_base_btl_array_get_index(&endpoint->btl_eager, i);
+        size_t segment = spare_btl(bml->btl, usual);
+        shortest = segment < shortest ? segment : shortest;
+    }
+    return shortest;
+}
+
+static void find_segments(ompi_communicator_t *comm, uint64_t *segments)
+{
+    bool known[STRAG_LANES] = {false};
+    segments[COLL_STRAG_MEMORY] = memory_segment;
+    segments[COLL_STRAG_NETWORK] = network_segment;
+    for (int rank = 0; rank < ompi_comm_size(comm) && coll_strag_pml_is_ob1(); rank++) {
+        ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
+        enum coll_strag_lane lane = OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags)
+                                        ? COLL_STRAG_MEMORY
+                                        : COLL_STRAG_NETWORK;
+        if (known[lane] || rank == ompi_comm_rank(comm))
+            continue;
+        segments[lane] = segment_to(proc, segments[lane]);
+        known[lane] = true;
+    }
+}
+
+void coll_strag_least_segments(const struct coll_strag_rank_info *ranks, int n,
+                               uint64_t segments[][STRAG_LANES])
+{
+    const size_t wanted = coll_strag_settings.segment;
+    for (int l = 0; l < STRAG_LANES; l++) {
+        uint64_t least = ranks[0].segments[l];
+        for (int rank = 1; rank < n; rank++) {
+            if (ranks[rank].segments[l] < least)
+                least = ranks[rank].segments[l];
+        }
+        segments[COLL_STRAG_PML][l] = wanted ? wanted : least;
+        segments[COLL_STRAG_UCP][l] = wanted ? wanted : ucp_segments[l];
+    }
+}
+
+/* ---- What rank 0 gets ---- */
+
 struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, int pinned)
 {
     struct coll_strag_rank_info info;
@@ -77,7 +163,7 @@ struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, int 
     info.location = own;
     info.pinned = pinned;
     info.location.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
-    coll_strag_find_segments(comm, info.segments);
+    find_segments(comm, info.segments);
     return info;
 }
 

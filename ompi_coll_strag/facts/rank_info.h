@@ -15,4 +15,10 @@ struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, int 
  * info keys.) @param ranks  [n] */
 void coll_strag_rank_info_compare(const struct coll_strag_rank_info *ranks, int n);
 
+/** On rank 0: how long the segments are that messages are cut into: what the user wants, or what
+ * suits all ranks. @param ranks  [n]
+ * @param[out] segments  bytes, by enum coll_strag_transport_kind, and lane */
+void coll_strag_least_segments(const struct coll_strag_rank_info *ranks, int n,
+                               uint64_t segments[][STRAG_LANES]);
+
 #endif

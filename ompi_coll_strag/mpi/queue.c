@@ -103,7 +103,8 @@ static int serve(struct coll_strag_queue *queue, int looks)
         lock();
         __atomic_store_n(&queue->first, job->next, __ATOMIC_RELEASE);
         unlock();
-        job->over(job);
+        if (job->over)
+            job->over(job);
         moved++;
     }
     return moved;
@@ -171,7 +172,7 @@ void coll_strag_queue_add(struct coll_strag_queue *queue, struct coll_strag_job 
     const bool entered = coll_strag_queue_is_empty(queue) && enter(queue);
     if (entered)
         done = look(job, opal_progress_yield_when_idle ? 1 : LOOKS);
-    if (done)
+    if (done && job->over)
         job->over(job);
     if (done && !opal_using_threads() && !queue->listed && !queue->closed) {
         queue->busy = false;

@@ -15,7 +15,7 @@
  * communicator has once (call numbers in shared memory, tags, engines, transports) serves one call
  * at a time, as it does for blocking calls. Those wait until the queue is empty: for the others,
  * they would be later calls, too. Persistent calls may be started in any order, and in another one
- * on each rank; so each request has all of this for itself (call/persistent.h).
+ * on each rank; so each request has all of this for itself (call/persistent.c).
  *
  * Who works. Whoever is in MPI, in whatever call: opal_progress asks each queue's first job to do
  * what can be done now. A job never waits, and never calls opal_progress by itself; where what it
@@ -40,7 +40,8 @@ struct coll_strag_job {
     /* Do what can be done now, and never wait. @return whether it is done; else call again */
     bool (*progress)(struct coll_strag_job *job);
 
-    /* It is done, and not in the queue any more. It may be added again from here on. */
+    /* It is done, and not in the queue any more. It may be added again from here on. NULL: nothing
+     * is to be done then. */
     void (*over)(struct coll_strag_job *job);
 };
 

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "teardown.h"
 
+#include "compat/attributes.h"
+
 #include <pthread.h>
+#include <stdlib.h>
 
 static struct {
-    pthread_mutex_t lock; /* of first, and of what is in the list */
+    pthread_mutex_t lock; /* of the next three, and of what is in the list */
+    int key;              /* of the attribute; MPI_KEYVAL_INVALID: not yet */
+    bool self;            /* MPI_COMM_SELF has it */
     struct coll_strag_teardown *first;
-    bool expected; /* MPI_Finalize will call coll_strag_teardown_run */
-    bool ending;   /* it does so */
-    bool ended;    /* it has done so */
-} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    bool ending; /* MPI_Finalize has deleted that one */
+    bool ended;  /* ... and all has come to its end */
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER, .key = MPI_KEYVAL_INVALID};
+
+/* ---- What is attached ---- */
 
 /* One that has not been called. @param comm  NULL: any communicator's */
 static struct coll_strag_teardown *take_next(const ompi_communicator_t *comm)
@@ -24,12 +30,8 @@ static struct coll_strag_teardown *take_next(const ompi_communicator_t *comm)
     return teardown;
 }
 
-void coll_strag_teardown_expect(bool end)
-{
-    state.expected = end;
-}
-
-void coll_strag_teardown_run(const ompi_communicator_t *comm)
+/* It is time. @param comm  the communicator that is being freed; NULL: MPI ends */
+static void run(const ompi_communicator_t *comm)
 {
     struct coll_strag_teardown *teardown;
     state.ending = state.ending || !comm;
@@ -46,21 +48,6 @@ void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_commu
     teardown->next = state.first;
     state.first = teardown;
     pthread_mutex_unlock(&state.lock);
-}
-
-bool coll_strag_teardown_attach_last(struct coll_strag_teardown *teardown,
-                                     void (*end)(struct coll_strag_teardown *teardown))
-{
-    if (state.ending || !state.expected)
-        return false;
-    *teardown = (struct coll_strag_teardown){.end = end, .comm = MPI_COMM_SELF, .attached = true};
-    pthread_mutex_lock(&state.lock);
-    struct coll_strag_teardown **link = &state.first;
-    while (*link)
-        link = &(*link)->next;
-    *link = teardown;
-    pthread_mutex_unlock(&state.lock);
-    return true;
 }
 
 bool coll_strag_teardown_is_final(void)
@@ -85,5 +72,60 @@ void coll_strag_teardown_leave(struct coll_strag_teardown *teardown)
 void coll_strag_teardown_close(void)
 {
     state.first = NULL;
-    state.expected = state.ending = state.ended = false;
+    state.ending = state.ended = state.self = false;
+    state.key = MPI_KEYVAL_INVALID;
+}
+
+/* ---- Attributes ---- */
+
+/* As Open MPI calls it. What ends here finds that there is no attribute any more, and begins
+ * nothing new. */
+static int deleted(MPI_Comm comm, int key, void *value, void *extra)
+{
+    struct coll_strag_attribute *attribute = coll_strag_attribute_get(comm, key);
+    (void)value;
+    (void)extra;
+    if (attribute->user)
+        *attribute->user = NULL;
+    run(comm == MPI_COMM_SELF ? NULL : comm);
+    free(attribute);
+    return MPI_SUCCESS;
+}
+
+/* @return NULL: out of memory */
+static struct coll_strag_attribute *make(ompi_communicator_t *comm, int key)
+{
+    struct coll_strag_attribute *attribute = calloc(1, sizeof *attribute);
+    if (attribute && coll_strag_attribute_set(comm, key, attribute))
+        return attribute;
+    free(attribute);
+    return NULL;
+}
+
+/* And MPI_COMM_SELF's attribute. */
+static int find_key(void)
+{
+    pthread_mutex_lock(&state.lock);
+    if (state.key == MPI_KEYVAL_INVALID)
+        state.key = coll_strag_attribute_key(deleted);
+    const int key = state.key;
+    if (key != MPI_KEYVAL_INVALID && !state.self && coll_strag_will_finalize())
+        state.self = NULL != make(MPI_COMM_SELF, key);
+    pthread_mutex_unlock(&state.lock);
+    return key;
+}
+
+void coll_strag_attribute_open(ompi_communicator_t *comm, struct coll_strag_attribute **user)
+{
+    const int key = find_key();
+    struct coll_strag_attribute *attribute = key != MPI_KEYVAL_INVALID ? make(comm, key) : NULL;
+    if (attribute)
+        attribute->user = user;
+    *user = attribute;
+}
+
+void coll_strag_attribute_leave(struct coll_strag_attribute *attribute)
+{
+    if (attribute)
+        attribute->user = NULL;
 }

@@ -3,17 +3,36 @@
  * What has to be brought to an end before a communicator is freed, or MPI is finalized: messages
  * in flight, of which other ranks wait for this one's part.
  *
- * Both delete an attribute first (shared/attribute.h), in the user's own thread. Later would be too
- * late: while messages are in flight the communicator is not destroyed. The last of them destroys
- * it, in Open MPI's progress, where nothing can be waited for.
+ * Both delete an attribute first, in the user's own thread: strag's, which a communicator has from
+ * the beginning, and its dups do not get, or MPI_COMM_SELF's, which MPI_Finalize deletes before
+ * anything else. Later would be too late: while messages are in flight the communicator is not
+ * destroyed. The last of them destroys it, in Open MPI's progress, where nothing can be waited for.
  *
  * A program may still use the communicator after that, in a callback of another attribute. What it
- * begins there has to do without: it is refused, or holds a reference to the communicator.
+ * begins there has to do without: it is refused, or holds a reference to the communicator. Such a
+ * callback runs while Open MPI goes over all attributes of the communicator, and a change to them
+ * would make Open MPI use memory that is freed. So after the beginning strag neither sets nor
+ * deletes one: what the attribute points to changes instead.
  */
 #ifndef COLL_STRAG_TEARDOWN_H
 #define COLL_STRAG_TEARDOWN_H
 
 #include "compat/compat.h"
+
+struct coll_strag_attribute {
+    struct coll_strag_attribute **user; /* points to this one as long as it exists; or NULL */
+};
+
+/**
+ * A communicator is made: give it the attribute.
+ *
+ * @param[out] user  the attribute; NULL if there is no memory for it. It becomes NULL when the
+ * attribute is deleted, and must stay where it is until then, or until coll_strag_attribute_leave
+ */
+void coll_strag_attribute_open(ompi_communicator_t *comm, struct coll_strag_attribute **user);
+
+/** `user` must not be written any more. @param attribute  NULL is allowed */
+void coll_strag_attribute_leave(struct coll_strag_attribute *attribute);
 
 /* Its owner's; it stays where it is from attach to leave. */
 struct coll_strag_teardown {
@@ -26,21 +45,10 @@ struct coll_strag_teardown {
     struct coll_strag_teardown *next;
 };
 
-/** MPI begins: will MPI_Finalize run what is attached? */
-void coll_strag_teardown_expect(bool end);
-
-/** It is time. @param comm  the communicator that is being freed; NULL: MPI ends */
-void coll_strag_teardown_run(const ompi_communicator_t *comm);
-
 /** Let `end` be called when the time comes: at once, if it comes just now. If it has come already
  * for the communicator, then when MPI ends. */
 void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
                                 void (*end)(struct coll_strag_teardown *teardown));
-
-/** Let `end` be called when MPI ends, after those of communicators.
- * @return false: it will not be, since MPI ends just now, or only sessions do */
-bool coll_strag_teardown_attach_last(struct coll_strag_teardown *teardown,
-                                     void (*end)(struct coll_strag_teardown *teardown));
 
 /** Does MPI end? Else a communicator is freed. */
 bool coll_strag_teardown_is_final(void);

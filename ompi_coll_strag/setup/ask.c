@@ -20,13 +20,13 @@ void coll_strag_setup_make_room(struct setup *setup)
         setup->ask.info = calloc(n, sizeof *setup->ask.info);
         setup->ranks = malloc(n * sizeof *setup->ranks);
     }
-    setup->numbers[0] = setup->ask.info && setup->ranks;
-    strag_exchange_broadcast(&setup->messages.exchange, setup->numbers, sizeof setup->numbers[0]);
+    setup->number = setup->ask.info && setup->ranks;
+    strag_exchange_broadcast(&setup->messages.exchange, &setup->number, sizeof setup->number);
 }
 
 void coll_strag_setup_tell_own(struct setup *setup)
 {
-    if (!setup->numbers[0]) {
+    if (!setup->number) {
         coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
         setup->next = NULL;
         return;
@@ -187,7 +187,7 @@ void coll_strag_setup_end_ask(struct setup *setup)
     if (setup->code == OMPI_SUCCESS && !(setup->attached && prepare_shared_setup(setup)))
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
     setup->concludes = true;
-    setup->module->count.asked++;
+    coll_strag_count(STRAG_COUNT_SETUPS_ASKED);
     if (setup->module->watch_in)
         setup->module->watch_in = 1; /* one of the job's first communicators: it lives long */
 }

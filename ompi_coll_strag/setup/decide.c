@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "decide.h"
+#include "setup.h"
 
 #include "choice/explain.h"
 #include "choice/store.h"
 #include "choice/table.h"
-#include "facts/segments.h"
 #include "facts/state.h"
 #include "steps.h"
 #include "user/info_keys.h"
@@ -261,11 +260,9 @@ static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
         .comm = comm,
         .failure = &module->failure,
         .topology = topology,
-        .shared = NULL != module->shm,
-        .alone = module->shm && strag_shm_is_alone(module->shm),
         .decision = &module->decision,
-        .selection = &module->selection,
         .inputs = inputs_of(module, comm, decision->pinned, decision->reproducible),
+        .selection = &module->selection,
     };
     struct coll_strag_decision again = *decision; /* for the candidates' times */
     if (ompi_comm_rank(comm) == 0 && !module->selection)

@@ -10,6 +10,7 @@
 #include "steps.h"
 #include "user/info_keys.h"
 #include "user/log.h"
+#include "wire/transport_shm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,8 @@ void coll_strag_setup_call_roll(struct setup *setup)
            (size_t)strag_exchange_collected(&setup->messages.exchange) * sizeof *entries);
     const struct coll_strag_offer offer = make_offer(setup);
     if (offer.origin && derive->origin->shared)
-        coll_strag_setup_find_place(setup, &entries[me].info);
+        setup->memory.shm =
+            coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, &entries[me].info);
     coll_strag_roll_call_begin(&derive->roll_call, &setup->messages.exchange, setup->comm,
                                &setup->module->first, &offer, derive->reply->entries);
 }
@@ -146,14 +148,13 @@ static void join(struct setup *setup)
     struct coll_strag_module *module = setup->module;
     setup->hosts = &setup->derive.roll_call.answer.offer.hosts;
     module->shared_setup->n = ompi_comm_size(setup->comm);
-    module->count.derived++;
+    coll_strag_count(STRAG_COUNT_SETUPS_DERIVED);
     if (setup->ranks) {
         coll_strag_log(setup->comm, "set up from the locations of another communicator's ranks");
         coll_strag_explain_topology(setup->comm, module->topology);
     }
     coll_strag_setup_end_network(setup);
     coll_strag_setup_rejoin_memory(setup);
-    setup->derive.joined = true;
 }
 
 /* Over UCX more has to be exchanged before rank 0 can decide. */
@@ -198,9 +199,10 @@ bool coll_strag_setup_is_derived(struct setup *setup, bool *here)
 
 void coll_strag_setup_join_derived(struct setup *setup)
 {
-    if (!setup->derive.joined)
+    const bool over_ucp = setup->hosts->transport == COLL_STRAG_UCP;
+    if (over_ucp || ompi_comm_rank(setup->comm) != 0) /* else it has, in order to decide */
         join(setup);
-    if (setup->hosts->transport == COLL_STRAG_UCP)
+    if (over_ucp)
         coll_strag_setup_decide(setup);
     else
         setup->module->shared_setup->decision = setup->derive.reply->decision;

@@ -11,13 +11,11 @@
 #include "user/log.h"
 #include "wire/transport_shm.h"
 
-#include <string.h>
-
 static bool is_wanted(const struct setup *setup)
 {
     const struct coll_strag_hosts *hosts = setup->hosts;
     return hosts->shared_memory != COLL_STRAG_SHARED_NEVER &&
-           !(hosts->unless_ucp && setup->module->ucp);
+           !(hosts->shared_memory == COLL_STRAG_SHARED_AUTO && setup->module->ucp);
 }
 
 void coll_strag_setup_leave_place(struct setup *setup)
@@ -40,19 +38,10 @@ void coll_strag_setup_keep_place(struct setup *setup)
 
 /* ---- The first time ---- */
 
-/* A reason, and whose it is, in one number: above all of them if there is none. */
-static void ask(struct setup *setup, enum strag_shm_reason reason)
-{
-    setup->numbers[0] = reason == STRAG_SHM_ABLE
-                            ? INT32_MAX
-                            : ompi_comm_rank(setup->comm) * STRAG_SHM_REASONS + (int32_t)reason;
-    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, 1);
-}
-
 /* @return whether all are able */
 static bool agreed(struct setup *setup)
 {
-    const int32_t least = setup->numbers[0];
+    const int32_t least = setup->number;
     char text[256];
     if (least == INT32_MAX)
         return true;
@@ -74,24 +63,28 @@ void coll_strag_setup_make_memory(struct setup *setup)
     own->joins = is_wanted(setup);
     if (!own->joins)
         return;
-    struct strag_shm_info *info = &own->infos[ompi_comm_rank(setup->comm)];
-    memset(info, 0, sizeof *info); /* it is sent, padding and all */
-    own->shm =
-        coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, COLL_STRAG_MEMORY);
-    ask(setup, own->shm ? strag_shm_make(own->shm, info) : STRAG_SHM_NO_MEMORY);
+    own->shm = coll_strag_shared_memory_create(setup->comm, setup->module->lane_of,
+                                               &own->infos[ompi_comm_rank(setup->comm)]);
+    strag_exchange_allgather(&setup->messages.exchange, own->infos, sizeof *own->infos);
 }
 
-void coll_strag_setup_show_memory(struct setup *setup)
-{
-    if (setup->memory.joins && agreed(setup))
-        strag_exchange_allgather(&setup->messages.exchange, setup->memory.infos,
-                                 sizeof *setup->memory.infos);
-}
-
+/* A reason, and whose it is, in one number: above all of them if there is none. */
 void coll_strag_setup_join_memory(struct setup *setup)
 {
-    if (setup->memory.joins)
-        ask(setup, strag_shm_join(setup->memory.shm, setup->memory.infos));
+    const struct strag_shm_info *infos = setup->memory.infos;
+    const int n = ompi_comm_size(setup->comm);
+    int32_t reason;
+    if (!setup->memory.joins)
+        return;
+    int rank = coll_strag_shared_memory_lacking(infos, n);
+    if (rank < n) {
+        reason = infos[rank].note;
+    } else {
+        reason = (int32_t)strag_shm_join(setup->memory.shm, infos);
+        rank = ompi_comm_rank(setup->comm);
+    }
+    setup->number = reason == STRAG_SHM_ABLE ? INT32_MAX : rank * STRAG_SHM_REASONS + reason;
+    strag_exchange_minimum(&setup->messages.exchange, &setup->number, 1);
 }
 
 void coll_strag_setup_end_memory(struct setup *setup)
@@ -102,24 +95,15 @@ void coll_strag_setup_end_memory(struct setup *setup)
 
 /* ---- Again ---- */
 
-void coll_strag_setup_find_place(struct setup *setup, struct strag_shm_info *info)
-{
-    struct coll_strag_setup_memory *own = &setup->memory;
-    own->shm =
-        coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, COLL_STRAG_MEMORY);
-    info->note = !own->shm || strag_shm_make(own->shm, info) != STRAG_SHM_ABLE;
-}
-
 void coll_strag_setup_rejoin_memory(struct setup *setup)
 {
     const struct coll_strag_entry *entries = setup->derive.reply->entries;
     struct coll_strag_setup_memory *own = &setup->memory;
-    bool able = is_wanted(setup);
-    for (int rank = 0; able && rank < ompi_comm_size(setup->comm); rank++) {
+    const bool wanted = is_wanted(setup);
+    const int n = ompi_comm_size(setup->comm);
+    for (int rank = 0; wanted && rank < n; rank++)
         own->infos[rank] = entries[rank].info;
-        able = !entries[rank].info.note;
-    }
-    if (!able)
+    if (!wanted || coll_strag_shared_memory_lacking(own->infos, n) < n)
         coll_strag_setup_leave_place(setup);
     else if (strag_shm_join(own->shm, own->infos) == STRAG_SHM_ABLE)
         take(setup);

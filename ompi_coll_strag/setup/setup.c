@@ -32,7 +32,6 @@
 #include "steps.h"
 #include "user/info_keys.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -117,7 +116,7 @@ struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_com
         return NULL;
     memset(setup, 0,
            offsetof(struct setup, messages.exchange)); /* that has much which need not be 0 */
-    memset(&setup->numbers, 0, sizeof *setup - offsetof(struct setup, numbers));
+    memset(&setup->number, 0, sizeof *setup - offsetof(struct setup, number));
     setup->module = module;
     setup->memory.infos = (struct strag_shm_info *)(void *)(setup + 1);
     return setup;
@@ -138,9 +137,9 @@ static coll_strag_setup_step *const derive[] = {
 
     /* over UCX: as below */
     coll_strag_setup_open_network,
-    coll_strag_setup_room_for_cards,
-    coll_strag_setup_show_cards,
-    coll_strag_setup_read_cards,
+    coll_strag_setup_connect,
+    coll_strag_setup_connect,
+    coll_strag_setup_connect,
 
     coll_strag_setup_join_derived,  /* over UCX: rank 0 decides --> all */
     coll_strag_setup_take_decision, /* rank 0 -- plans from files --> all, if there are any */
@@ -150,6 +149,8 @@ static coll_strag_setup_step *const derive[] = {
     /* over UCX, and with plans from files: as below */
     coll_strag_setup_ask_all_well,
     coll_strag_setup_conclude,
+    ask_first_call,
+    end_first_call,
     NULL,
 };
 
@@ -162,16 +163,15 @@ static coll_strag_setup_step *const ask[] = {
     coll_strag_setup_keep_topology,
 
     /* over UCX */
-    coll_strag_setup_open_network,   /* an agreement: have all opened UCX? how long is the longest
-                                        address? do all know all others already? */
-    coll_strag_setup_room_for_cards, /* an agreement: have all room for what comes? */
-    coll_strag_setup_show_cards,     /* an allgather: a rank's number, its address if not known */
-    coll_strag_setup_read_cards, /* an agreement: has each reached a rank here, and elsewhere? */
+    coll_strag_setup_open_network, /* an agreement: have all opened UCX? how long is the longest
+                                      address? do all know all others already? */
+    coll_strag_setup_connect,      /* an agreement: have all room for what comes? */
+    coll_strag_setup_connect,      /* an allgather: a rank's number, its address if not known */
+    coll_strag_setup_connect,      /* an agreement: has each reached a rank here, and elsewhere? */
     coll_strag_setup_end_network,
 
     /* with shared memory */
-    coll_strag_setup_make_memory, /* an agreement: has each a place in its arena? */
-    coll_strag_setup_show_memory, /* an allgather: where they are */
+    coll_strag_setup_make_memory, /* an allgather: a rank's place in its arena, or why none */
     coll_strag_setup_join_memory, /* an agreement: has each mapped the others' of its host? */
     coll_strag_setup_end_memory,
 
@@ -182,11 +182,12 @@ static coll_strag_setup_step *const ask[] = {
     coll_strag_setup_end_ask,
     coll_strag_setup_ask_all_well, /* an agreement: has each all that it needs? */
     coll_strag_setup_conclude,
+    ask_first_call, /* an agreement, if a nonblocking call has begun: which is the first that strag
+                     * runs?
+                     */
+    end_first_call,
     NULL,
 };
-
-/* After either, if a nonblocking call has begun. */
-static coll_strag_setup_step *const first_call[] = {ask_first_call, end_first_call, NULL};
 
 static void end_roll_call(struct setup *setup)
 {
@@ -211,95 +212,38 @@ static int64_t first_call_of_ours(int64_t begun)
 static void ask_first_call(struct setup *setup)
 {
     struct coll_strag_nonblocking *nonblocking = &setup->module->nonblocking;
+    if (setup->blocking)
+        return;
     const int64_t limit =
         first_call_of_ours(__atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST));
     __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
-    setup->numbers[0] = limit < INT32_MAX ? -(int32_t)limit : -INT32_MAX;
-    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, 1);
+    setup->number = limit < INT32_MAX ? -(int32_t)limit : -INT32_MAX;
+    strag_exchange_minimum(&setup->messages.exchange, &setup->number, 1);
 }
 
 static void end_first_call(struct setup *setup)
 {
-    setup->module->nonblocking.from = -(int64_t)setup->numbers[0];
+    if (!setup->blocking)
+        setup->module->nonblocking.from = -(int64_t)setup->number;
 }
 
-/* @return whether there is another step */
-static bool find_step(struct setup *setup)
-{
-    if (setup->next && !*setup->next && !setup->blocking && !setup->asked_first_call) {
-        setup->asked_first_call = true;
-        setup->next = first_call;
-    }
-    return setup->next && *setup->next;
-}
-
-/* ---- Without a blocking call ---- */
-
-/* Those that nonblocking calls have begun go on in opal_progress. */
-static struct {
-    pthread_mutex_t lock;
-    struct setup *first;
-    bool registered;
-} running = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static _Thread_local bool going_on; /* this thread has the lock, in go_on */
-
-/* Called by Open MPI all the time. One thread at a time does it, and not from within itself. */
-static int go_on(void)
-{
-    if (NULL == __atomic_load_n(&running.first, __ATOMIC_RELAXED) || going_on ||
-        pthread_mutex_trylock(&running.lock) != 0)
-        return 0;
-    going_on = true;
-    for (struct setup *setup = running.first, *next; setup; setup = next) {
-        next = setup->next_running; /* this one may be freed */
-        (void)coll_strag_setup_progress(setup->module, setup->comm);
-    }
-    going_on = false;
-    pthread_mutex_unlock(&running.lock);
-    return 0;
-}
-
-static void put_on_list(struct setup *setup)
-{
-    pthread_mutex_lock(&running.lock);
-    setup->next_running = running.first;
-    __atomic_store_n(&running.first, setup, __ATOMIC_RELAXED);
-    if (!running.registered)
-        running.registered = opal_progress_register(go_on) == OPAL_SUCCESS;
-    pthread_mutex_unlock(&running.lock);
-}
-
-static void take_off_list(const struct setup *setup)
-{
-    if (!going_on)
-        pthread_mutex_lock(&running.lock);
-    struct setup **link = &running.first;
-    while (*link && *link != setup)
-        link = &(*link)->next_running;
-    if (*link)
-        __atomic_store_n(link, setup->next_running, __ATOMIC_RELAXED);
-    if (!going_on)
-        pthread_mutex_unlock(&running.lock);
-}
+/* ---- From the beginning to the end ---- */
 
 /* The communicator is being freed, or MPI ends. All ranks have begun or will, since the call that
  * does it comes before that one on all of them. */
 static void end_early(struct coll_strag_teardown *teardown)
 {
     struct coll_strag_module *module =
-        (struct coll_strag_module *)((char *)teardown -
-                                     offsetof(struct coll_strag_module, teardown));
+        COLL_STRAG_OWNER(teardown, struct coll_strag_module, teardown);
     ompi_communicator_t *comm = teardown->comm;
-    OBJ_RETAIN(comm); /* the setup's own reference may be the last one */
+    OBJ_RETAIN(comm); /* the queue's reference may be the last one */
     (void)coll_strag_setup(module, comm);
     while (!coll_strag_enter(module)) /* another thread has just ended it, and leaves */
         sched_yield();
     coll_strag_leave(module);
+    opal_progress(); /* the queue lets the communicator go, unless it has calls of it */
     OBJ_RELEASE(comm);
 }
-
-/* ---- From the beginning to the end ---- */
 
 static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
 {
@@ -316,11 +260,8 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     module->nonblocking.from = blocking ? 0 : INT64_MAX; /* until that is known */
     setup->attached = NULL != module->attribute;
     setup->next = derive;
-    if (blocking)
-        return;
-    OBJ_RETAIN(comm); /* until the end (advance): it may be freed meanwhile */
-    put_on_list(setup);
-    coll_strag_teardown_attach(&module->teardown, comm, end_early);
+    if (!blocking)
+        coll_strag_teardown_attach(&module->teardown, comm, end_early);
 }
 
 void coll_strag_setup_free(struct setup *setup)
@@ -329,14 +270,12 @@ void coll_strag_setup_free(struct setup *setup)
         return;
     coll_strag_stuck_end_setup(&setup->module->stuck);
     coll_strag_teardown_leave(&setup->module->teardown);
-    take_off_list(setup);
     if (setup->next && strag_exchange_stop(&setup->messages.exchange) == STRAG_PENDING) {
-        coll_strag_shared_setup_retain(
-            setup->module->shared_setup); /* all is left to the messages */
+        setup->module->shared_setup = NULL; /* all is left to the messages */
         return;
     }
     coll_strag_setup_leave_place(setup);
-    coll_strag_ucp_forget(&setup->network.ucp);
+    coll_strag_ucp_forget(&setup->ucp);
     strag_topology_free(setup->unpacked);
     free(setup->ask.packed);
     free(setup->ask.info);
@@ -367,18 +306,18 @@ static void end(struct setup *setup)
 /* @return whether that was the last one */
 static bool take_steps(struct setup *setup)
 {
-    struct coll_strag_transport *messages = &setup->messages.pml.super;
-    coll_strag_stuck_setup(&setup->module->stuck, messages);
-    int status = strag_exchange_progress(&setup->messages.exchange);
-    while (status == STRAG_OK && coll_strag_setup_may_continue(setup, OMPI_SUCCESS) &&
-           find_step(setup)) {
+    int code;
+    coll_strag_stuck_setup_moved(&setup->module->stuck, setup->messages.pml.super.moves);
+    bool over = coll_strag_exchange_is_over(&setup->messages, &code);
+    while (over && code == OMPI_SUCCESS && coll_strag_setup_may_continue(setup, code) &&
+           setup->next && *setup->next) {
         coll_strag_setup_step *step = *setup->next++;
         step(setup);
-        status = strag_exchange_progress(&setup->messages.exchange);
+        over = coll_strag_exchange_is_over(&setup->messages, &code);
     }
-    if (status < STRAG_OK)
-        setup->code = messages->mpi_error != MPI_SUCCESS ? messages->mpi_error : OMPI_ERROR;
-    return status != STRAG_PENDING;
+    if (over && code != OMPI_SUCCESS)
+        setup->code = code;
+    return over;
 }
 
 /* @return whether setup has ended, as far as this thread knows. Then the module may be gone:
@@ -390,14 +329,11 @@ static bool advance(struct coll_strag_module *module, ompi_communicator_t *comm,
     struct setup *setup = module->in_setup;
     if (module->setup == COLL_STRAG_SETUP_NOT_YET)
         begin(setup, comm, blocking);
-    const bool held = setup && !setup->blocking;
     const bool ended = setup && take_steps(setup);
     if (ended)
         end(setup);
     const bool over = coll_strag_is_set_up(module);
     coll_strag_leave(module);
-    if (ended && held)
-        OBJ_RELEASE(comm);
     return over;
 }
 
@@ -414,18 +350,17 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
     return coll_strag_undecided(&module->failure);
 }
 
-int coll_strag_setup_progress(struct coll_strag_module *module, ompi_communicator_t *comm)
+/* As in struct coll_strag_job: what a nonblocking call has begun goes on in opal_progress. */
+static bool job_progress(struct coll_strag_job *job)
 {
-    bool over = coll_strag_is_set_up(module);
-    if (!over && !__atomic_load_n(&module->waited_for, __ATOMIC_RELAXED))
-        over = advance(module, comm, false);
-    return over ? STRAG_OK : STRAG_PENDING;
+    struct coll_strag_module *module = COLL_STRAG_OWNER(job, struct coll_strag_module, setup_job);
+    if (coll_strag_is_set_up(module) || __atomic_load_n(&module->waited_for, __ATOMIC_RELAXED))
+        return coll_strag_is_set_up(module);
+    return advance(module, module->failure.comm, false);
 }
 
-void coll_strag_setup_close(void)
+void coll_strag_setup_start(struct coll_strag_module *module)
 {
-    if (running.registered)
-        opal_progress_unregister(go_on);
-    running.registered = false;
-    running.first = NULL;
+    module->setup_job.progress = job_progress;
+    coll_strag_queue_add(&module->queue, &module->setup_job);
 }

@@ -52,8 +52,29 @@ void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag
         hosts->transport = COLL_STRAG_PML;
     }
     hosts->shared_memory = shared_memory_wanted(setup);
-    hosts->unless_ucp = hosts->shared_memory == COLL_STRAG_SHARED_AUTO;
     hosts->id = make_id();
+}
+
+/* Between hosts: the PML, or UCX where rank 0 wants that and all can. */
+void coll_strag_setup_open_network(struct setup *setup)
+{
+    if (setup->hosts->transport == COLL_STRAG_UCP)
+        coll_strag_ucp_begin(&setup->ucp, setup->comm, setup->code == OMPI_SUCCESS,
+                             &setup->messages.exchange);
+}
+
+void coll_strag_setup_connect(struct setup *setup)
+{
+    coll_strag_ucp_go_on(&setup->ucp);
+}
+
+void coll_strag_setup_end_network(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    module->ucp = coll_strag_ucp_take(&setup->ucp);
+    module->transport = module->ucp ? module->ucp : &module->pml.super;
+    if (ompi_comm_rank(setup->comm) == 0)
+        coll_strag_log(setup->comm, "transport: %s", module->ucp ? "ucp" : "pml");
 }
 
 /* ---- The end ---- */
@@ -89,8 +110,8 @@ void coll_strag_setup_ask_all_well(struct setup *setup)
 {
     if (!setup->concludes)
         return;
-    setup->numbers[0] = setup->code == OMPI_SUCCESS;
-    strag_exchange_minimum(&setup->messages.exchange, setup->numbers, 1);
+    setup->number = setup->code == OMPI_SUCCESS;
+    strag_exchange_minimum(&setup->messages.exchange, &setup->number, 1);
 }
 
 void coll_strag_setup_conclude(struct setup *setup)
@@ -98,7 +119,7 @@ void coll_strag_setup_conclude(struct setup *setup)
     if (!setup->concludes)
         return;
     setup->code = OMPI_SUCCESS;
-    if (setup->numbers[0])
+    if (setup->number)
         coll_strag_shared_setup_publish(setup->module->shared_setup);
     else
         coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);

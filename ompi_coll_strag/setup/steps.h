@@ -38,7 +38,6 @@ struct coll_strag_setup_derive {
     int32_t *rank_of;                       /* [rank]: its rank there; owned */
     struct coll_strag_roll_call roll_call;
     struct coll_strag_reply *reply; /* behind the struct setup; set when the roll call begins */
-    bool joined;                    /* rank 0 has used the origin, in order to decide */
 };
 
 /* setup/ask.c's. */
@@ -46,12 +45,6 @@ struct coll_strag_setup_ask {
     struct coll_strag_rank_info own, *info; /* info: [rank], on rank 0; owned; else NULL */
     struct coll_strag_hosts hosts;
     void *packed; /* the topology; owned; NULL: there is none, or the shared setup has it */
-};
-
-/* setup/network.c's. */
-struct coll_strag_setup_network {
-    bool connects;
-    struct coll_strag_ucp_joining ucp;
 };
 
 /* setup/memory.c's. */
@@ -71,11 +64,9 @@ struct setup {
     bool blocking;  /* a blocking call began it, so all ranks are in one until it is done */
     bool attached;  /* the communicator has its attribute, and is not being freed */
     bool concludes; /* there is a conclusion */
-    bool asked_first_call;
-    struct setup *next_running; /* in setup.c's list */
 
     struct coll_strag_exchange messages;
-    int32_t numbers[COLL_STRAG_UCP_NUMBERS]; /* to be agreed upon, or rank 0's */
+    int32_t number; /* to be agreed upon, or rank 0's */
 
     const struct coll_strag_hosts *hosts; /* rank 0's, once it has sent them */
     struct strag_rank_location *ranks;    /* [rank]: where they are; on rank 0; owned */
@@ -85,7 +76,7 @@ struct setup {
 
     struct coll_strag_setup_derive derive;
     struct coll_strag_setup_ask ask;
-    struct coll_strag_setup_network network;
+    struct coll_strag_ucp_joining ucp; /* on its way to the module */
     struct coll_strag_setup_memory memory;
 };
 
@@ -124,20 +115,18 @@ coll_strag_setup_step coll_strag_setup_make_room, coll_strag_setup_tell_own,
 
 /* ---- The network's transport, which setup->hosts names ---- */
 
-coll_strag_setup_step coll_strag_setup_open_network, coll_strag_setup_room_for_cards,
-    coll_strag_setup_show_cards, coll_strag_setup_read_cards, coll_strag_setup_end_network;
+/* Of which `connect` comes three times. */
+coll_strag_setup_step coll_strag_setup_open_network, coll_strag_setup_connect,
+    coll_strag_setup_end_network;
 
 /* ---- Shared memory ---- */
 
 /* The first time; setup->hosts says whether it is wanted. */
-coll_strag_setup_step coll_strag_setup_make_memory, coll_strag_setup_show_memory,
-    coll_strag_setup_join_memory, coll_strag_setup_end_memory;
+coll_strag_setup_step coll_strag_setup_make_memory, coll_strag_setup_join_memory,
+    coll_strag_setup_end_memory;
 
-/** Ranks hold each other's arenas (strag_shm_hold), as the origin's ranks do: find a place in this
- * process's. @param[out] info  for the others; its note: this rank cannot */
-void coll_strag_setup_find_place(struct setup *setup, struct strag_shm_info *info);
-
-/** All ranks' are in setup->derive.reply, and setup->hosts says whether memory is wanted. */
+/** Again: all ranks' places are in setup->derive.reply, and setup->hosts says whether memory is
+ * wanted. */
 void coll_strag_setup_rejoin_memory(struct setup *setup);
 
 /** Memory is not shared: give this rank's place back, if it has one. */

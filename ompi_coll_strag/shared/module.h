@@ -6,7 +6,6 @@
 #ifndef COLL_STRAG_MODULE_H
 #define COLL_STRAG_MODULE_H
 
-#include "attribute.h"
 #include "choice/explain.h"
 #include "choice/plans.h"
 #include "choice/table.h"
@@ -60,7 +59,6 @@ struct coll_strag_module {
     mca_coll_base_module_t super;
     bool enabled;
     struct coll_strag_previous previous;
-    struct coll_strag_count count;
     struct coll_strag_ledger *ledger; /* NULL: no report is wanted */
 
     struct coll_strag_fingerprint first; /* rank 0's */
@@ -69,7 +67,7 @@ struct coll_strag_module {
      * delegated before anything else, until this many calls have been made. */
     unsigned long long first_calls;
     size_t delegate_below;
-    unsigned long long delegate_limit;
+    unsigned long long delegate_limit, delegated; /* of all kinds, so far */
 
     enum coll_strag_setup setup; /* atomic: coll_strag_is_set_up */
 
@@ -103,7 +101,8 @@ struct coll_strag_module {
     struct coll_strag_plans plans;
     struct coll_strag_nonblocking nonblocking;
     struct coll_strag_stuck stuck;            /* counts calls, and finds those that stand still */
-    struct coll_strag_queue queue;            /* nonblocking calls */
+    struct coll_strag_queue queue;            /* nonblocking calls, and before them ... */
+    struct coll_strag_job setup_job;          /* ... setup, if one of them has begun it */
     struct coll_strag_persistent *persistent; /* requests, a list */
     uint32_t persistent_made;                 /* so far; the same on all ranks */
     struct coll_strag_explained explained;
@@ -156,7 +155,13 @@ static inline bool coll_strag_is_on_one_host(const struct coll_strag_module *mod
  * what all ranks know without having to ask. */
 static inline bool coll_strag_delegates_early(const struct coll_strag_module *module, size_t bytes)
 {
-    return bytes < module->delegate_below && module->count.delegated < module->delegate_limit;
+    return bytes < module->delegate_below && module->delegated < module->delegate_limit;
+}
+
+static inline void coll_strag_count_delegated(struct coll_strag_module *module)
+{
+    module->delegated++;
+    coll_strag_count(STRAG_COUNT_DELEGATED);
 }
 
 #endif

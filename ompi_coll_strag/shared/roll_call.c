@@ -55,10 +55,9 @@ static void warn(ompi_communicator_t *comm, enum coll_strag_warning warning, int
         coll_strag_warned(warning);
         return;
     }
-    const ompi_proc_t *proc = ompi_group_peer_lookup(comm->c_local_group, rank);
-    const char *host = proc ? opal_get_proc_hostname(&proc->super) : NULL;
+    (void)ompi_group_peer_lookup(comm->c_local_group, rank); /* Open MPI may not know it yet */
     snprintf(who, sizeof who, "rank %d of %s, on %s", rank,
-             comm->c_name[0] ? comm->c_name : "a communicator", host ? host : "?");
+             comm->c_name[0] ? comm->c_name : "a communicator", coll_strag_host_of(comm, rank));
     coll_strag_log(comm, "%s: %s", who, what);
     coll_strag_warn(warning, who, what);
 }

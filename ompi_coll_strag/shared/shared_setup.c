@@ -27,15 +27,6 @@ struct coll_strag_shared_setup *coll_strag_shared_setup_create(void)
     return NULL;
 }
 
-struct coll_strag_shared_setup *
-coll_strag_shared_setup_retain(struct coll_strag_shared_setup *shared_setup)
-{
-    pthread_mutex_lock(&state.lock);
-    shared_setup->refs++;
-    pthread_mutex_unlock(&state.lock);
-    return shared_setup;
-}
-
 int coll_strag_shared_setup_topology(const struct coll_strag_shared_setup *shared_setup,
                                      const struct strag_topology **topology,
                                      struct strag_topology **unpacked)

@@ -47,9 +47,6 @@ struct coll_strag_shared_setup {
  * of memory */
 struct coll_strag_shared_setup *coll_strag_shared_setup_create(void);
 
-struct coll_strag_shared_setup *
-coll_strag_shared_setup_retain(struct coll_strag_shared_setup *shared_setup);
-
 /** The last one frees it. NULL is allowed. */
 void coll_strag_shared_setup_release(struct coll_strag_shared_setup *shared_setup);
 

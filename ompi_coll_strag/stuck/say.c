@@ -2,7 +2,6 @@
 #include "say.h"
 
 #include "user/log.h"
-#include "user/texts.h"
 
 #include "base/text.h"
 #include "base/units.h"
@@ -49,11 +48,36 @@ static void put_call(FILE *out, const struct strag_roster_entry *entry)
         fprintf(out, " in %s", strag_units_count(entry->what >> 16 & 0xffffffff, "block").text);
 }
 
-static void put_title(FILE *out, ompi_communicator_t *comm, uint64_t number)
+/* A text that is written. */
+struct note {
+    FILE *out;
+    char *text;
+    size_t length;
+};
+
+/* @return false: out of memory, and nothing is shown */
+static bool open_note(struct note *note)
 {
-    fprintf(out, "Call %llu of MPI_Allreduce on %s (%s)", (unsigned long long)number,
-            comm->c_name[0] ? comm->c_name : "a communicator",
-            strag_units_count(ompi_comm_size(comm), "rank").text);
+    note->out = open_memstream(&note->text, &note->length);
+    return NULL != note->out;
+}
+
+/* It begins with the call. */
+static bool open_title(struct note *note, ompi_communicator_t *comm, uint64_t number)
+{
+    if (open_note(note))
+        fprintf(note->out, "Call %llu of MPI_Allreduce on %s (%s)", (unsigned long long)number,
+                comm->c_name[0] ? comm->c_name : "a communicator",
+                strag_units_count(ompi_comm_size(comm), "rank").text);
+    return NULL != note->out;
+}
+
+/* Show what was written. */
+static void show(enum coll_strag_warning warning, struct note *note)
+{
+    if (fclose(note->out) == 0)
+        coll_strag_show(warning, note->text, "");
+    free(note->text);
 }
 
 static void put_differing(FILE *out, ompi_communicator_t *comm,
@@ -66,71 +90,54 @@ static void put_differing(FILE *out, ompi_communicator_t *comm,
     fputc('\n', out);
 }
 
-/* Show what was written. @param out  NULL: out of memory, and nothing is shown */
-static void show(const char *text, FILE *out, char **what)
-{
-    if (out && fclose(out) == 0)
-        coll_strag_show(text, *what, "");
-    free(*what);
-}
-
 void coll_strag_say_different(ompi_communicator_t *comm, const struct strag_roster_entry *self,
                               const struct strag_roster_entry *other)
 {
-    char *what = NULL;
-    size_t length;
-    FILE *out = open_memstream(&what, &length);
-    if (out) {
-        put_title(out, comm, self->number);
-        fputs(":\n\n", out);
-        put_differing(out, comm, self->rank < other->rank ? self : other);
-        put_differing(out, comm, self->rank < other->rank ? other : self);
-    }
-    show(coll_strag_text_different_calls, out, &what);
+    struct note note;
+    if (!open_title(&note, comm, self->number))
+        return;
+    fputs(":\n\n", note.out);
+    put_differing(note.out, comm, self->rank < other->rank ? self : other);
+    put_differing(note.out, comm, self->rank < other->rank ? other : self);
+    show(COLL_STRAG_WARN_DIFFERENT_CALLS, &note);
 }
 
 void coll_strag_say_length(ompi_communicator_t *comm, uint64_t number, int rank, size_t expected,
                            size_t received)
 {
-    char *what = NULL;
-    size_t length;
-    FILE *out = open_memstream(&what, &length);
-    if (out) {
-        put_title(out, comm, number);
-        fputs(":\n\n  ", out);
-        put_rank(out, comm, rank);
-        fprintf(out, " has sent a part of %zu bytes; ", received);
-        put_rank(out, comm, ompi_comm_rank(comm));
-        fprintf(out, " expects %zu\n", expected);
-    }
-    show(coll_strag_text_different_calls, out, &what);
+    struct note note;
+    if (!open_title(&note, comm, number))
+        return;
+    fputs(":\n\n  ", note.out);
+    put_rank(note.out, comm, rank);
+    fprintf(note.out, " has sent a part of %zu bytes; ", received);
+    put_rank(note.out, comm, ompi_comm_rank(comm));
+    fprintf(note.out, " expects %zu\n", expected);
+    show(COLL_STRAG_WARN_DIFFERENT_CALLS, &note);
 }
 
 /* Of a call, and of one rank. */
-static void say_rank(const char *text, ompi_communicator_t *comm, uint64_t number,
+static void say_rank(enum coll_strag_warning warning, ompi_communicator_t *comm, uint64_t number,
                      const char *before, int rank, const char *after)
 {
-    char *what = NULL;
-    size_t length;
-    FILE *out = open_memstream(&what, &length);
-    if (out) {
-        put_title(out, comm, number);
-        fputs(before, out);
-        put_rank(out, comm, rank);
-        fputs(after, out);
-    }
-    show(text, out, &what);
+    struct note note;
+    if (!open_title(&note, comm, number))
+        return;
+    fputs(before, note.out);
+    put_rank(note.out, comm, rank);
+    fputs(after, note.out);
+    show(warning, &note);
 }
 
 void coll_strag_say_gone(ompi_communicator_t *comm, uint64_t number, int rank)
 {
-    say_rank(coll_strag_text_different_calls, comm, number, ":\n\n  ", rank,
+    say_rank(COLL_STRAG_WARN_DIFFERENT_CALLS, comm, number, ":\n\n  ", rank,
              " has not called it, and has freed the communicator\n");
 }
 
 void coll_strag_say_failed(ompi_communicator_t *comm, uint64_t number, int rank)
 {
-    say_rank(coll_strag_text_failed_rank, comm, number, " waits for ", rank, ".\n");
+    say_rank(COLL_STRAG_WARN_FAILED_RANK, comm, number, " waits for ", rank, ".\n");
 }
 
 /* ---- Who is missing ---- */
@@ -174,36 +181,32 @@ static void put_ranks(FILE *out, const char *title, ompi_communicator_t *comm,
 void coll_strag_say_missing(ompi_communicator_t *comm, const struct strag_roster *roster,
                             const struct strag_roster_entry *self, double seconds)
 {
-    char *what = NULL;
-    size_t length;
     int missing[COLL_STRAG_NAMED], others[STRAG_ROSTER_OTHERS];
-    FILE *out = open_memstream(&what, &length);
-    if (out) {
-        const int nmissing = strag_roster_missing(roster, missing, COLL_STRAG_NAMED);
-        const int nothers = strag_roster_called(roster, others);
-        put_title(out, comm, self->number);
-        fputs(",\n", out);
-        put_call(out, self);
-        fprintf(out, ", has stood still for %.0f s.\n\n", seconds);
-        put_ranks(out, "not called by", comm, roster, missing, nmissing);
-        put_ranks(out, "called by", comm, roster, others, nothers);
-        if (nmissing == 0 && nothers == 0)
-            fputs("  All ranks have called it.\n", out);
-    }
-    show(coll_strag_text_stuck, out, &what);
+    const int nmissing = strag_roster_missing(roster, missing, COLL_STRAG_NAMED);
+    const int nothers = strag_roster_called(roster, others);
+    struct note note;
+    if (!open_title(&note, comm, self->number))
+        return;
+    fputs(",\n", note.out);
+    put_call(note.out, self);
+    fprintf(note.out, ", has stood still for %.0f s.\n\n", seconds);
+    put_ranks(note.out, "not called by", comm, roster, missing, nmissing);
+    put_ranks(note.out, "called by", comm, roster, others, nothers);
+    if (nmissing == 0 && nothers == 0)
+        fputs("  All ranks have called it.\n", note.out);
+    show(COLL_STRAG_WARN_STUCK, &note);
 }
 
 void coll_strag_say_awaited(ompi_communicator_t *comm, const char *function, const int *ranks,
                             int count, double seconds, double most)
 {
-    char *what = NULL;
-    size_t length;
-    FILE *out = open_memstream(&what, &length);
-    if (out) {
-        fprintf(out, "%s of %s (%d ranks) has waited for %.0f s, and waits for %.0f s at most.\n\n",
-                function, comm->c_name[0] ? comm->c_name : "a communicator", ompi_comm_size(comm),
-                seconds, most);
-        put_ranks(out, "not called by", comm, NULL, ranks, count);
-    }
-    show(coll_strag_text_awaited, out, &what);
+    struct note note;
+    if (!open_note(&note))
+        return;
+    fprintf(note.out,
+            "%s of %s (%d ranks) has waited for %.0f s, and waits for %.0f s at most.\n\n",
+            function, comm->c_name[0] ? comm->c_name : "a communicator", ompi_comm_size(comm),
+            seconds, most);
+    put_ranks(note.out, "not called by", comm, NULL, ranks, count);
+    show(COLL_STRAG_WARN_AWAITED, &note);
 }

@@ -110,9 +110,9 @@ static void doom(struct coll_strag_stuck *stuck, int code)
     struct strag_shm *shm = shm_of(stuck);
     examined->news->ended = examined->number;
     examined->since = seconds_now();
-    if (!is_alone(stuck)) /* messages of the call may be left */
+    /* messages of the call may be left */
+    if (!is_alone(stuck) || __atomic_load_n(&stuck->in_setup, __ATOMIC_RELAXED))
         coll_strag_note_failure(examined->failure, code, false);
-    __atomic_store_n(&stuck->setup_doom, code, __ATOMIC_RELAXED);
     coll_strag_transport_doom(transport, examined->number, code);
     if (shm)
         strag_shm_doom(shm, examined->number);
@@ -333,9 +333,26 @@ static void read_wait(struct strag_roster *roster, struct strag_roster_entry *ot
         strag_roster_note_claim(roster, other->rank);
 }
 
-/* What the host's ranks have said in the memory that they share.
- * @return whether one has made another call of the same number, which ends this one */
-static bool read_host(struct coll_strag_stuck *stuck, const struct strag_roster_entry *self,
+/* @return false: no rank of this host has said that it made another call of the number */
+static bool find_different(const struct coll_strag_stuck *stuck,
+                           const struct strag_roster_entry *self, struct strag_roster_entry *other)
+{
+    const struct strag_shm *shm = shm_of(stuck);
+    for (int rank = 0; shm && rank < ompi_comm_size(stuck->examined.comm); rank++) {
+        const int index = strag_shm_index(shm, rank);
+        struct strag_shm_entered call = {0, 0, 0};
+        if (index >= 0 && rank != self->rank)
+            strag_shm_entered(shm, index, self->number, &call);
+        *other = (struct strag_roster_entry){rank,        STRAG_ROSTER_RUNS, 0,
+                                             call.number, call.bytes,        call.what};
+        if (call.number && differs(self, other))
+            return true;
+    }
+    return false;
+}
+
+/* What the host's ranks have said in the memory that they share. */
+static void read_host(struct coll_strag_stuck *stuck, const struct strag_roster_entry *self,
                       double now)
 {
     const struct strag_shm *shm = shm_of(stuck);
@@ -352,10 +369,6 @@ static bool read_host(struct coll_strag_stuck *stuck, const struct strag_roster_
             other.number = call.number;
             other.bytes = call.bytes;
             other.what = call.what;
-            if (differs(self, &other)) {
-                end_different(stuck, self, &other);
-                return true;
-            }
             read_wait(stuck->examined.news->roster, &other, &wait, now);
         } else {
             other.state = STRAG_ROSTER_ELSEWHERE;
@@ -365,7 +378,6 @@ static bool read_host(struct coll_strag_stuck *stuck, const struct strag_roster_
         else
             strag_roster_forget(stuck->examined.news->roster, rank);
     }
-    return false;
 }
 
 /* A call that is left to another component may take long by itself. */
@@ -420,9 +432,13 @@ static void examine_still(struct coll_strag_stuck *stuck, double now)
             news->partners[p].asked = false;
     }
     const struct strag_roster_entry self = self_of(stuck, now);
+    struct strag_roster_entry other;
     strag_roster_tick(news->roster);
-    if (read_host(stuck, &self, now))
+    if (find_different(stuck, &self, &other)) {
+        end_different(stuck, &self, &other);
         return;
+    }
+    read_host(stuck, &self, now);
     if (!is_alone(stuck) || is_silent(stuck, now))
         ask_partners(stuck, now);
     say(stuck, &self, now);
@@ -517,23 +533,6 @@ static void unlock(void)
         pthread_mutex_unlock(&list.lock);
 }
 
-/* @return false: no rank of this host has said that it made another call of the number */
-static bool find_different(const struct strag_shm *shm, const struct strag_roster_entry *self,
-                           int n, struct strag_roster_entry *other)
-{
-    for (int rank = 0; shm && rank < n; rank++) {
-        const int index = strag_shm_index(shm, rank);
-        struct strag_shm_entered call = {0, 0, 0};
-        if (index >= 0 && rank != self->rank)
-            strag_shm_entered(shm, index, self->number, &call);
-        *other = (struct strag_roster_entry){rank,        STRAG_ROSTER_RUNS, 0,
-                                             call.number, call.bytes,        call.what};
-        if (call.number && differs(self, other))
-            return true;
-    }
-    return false;
-}
-
 /* @return a rank of this host that has freed the communicator; n: there is none */
 static int find_gone(const struct strag_shm *shm, int n)
 {
@@ -556,7 +555,7 @@ void coll_strag_stuck_tell_why(struct coll_strag_stuck *stuck)
     examined->number = self.number;
     if (coll_strag_stuck_have_news(&examined->news, examined->comm) && !has_ended(examined) &&
         tells_why(stuck)) {
-        if (find_different(shm, &self, n, &other))
+        if (find_different(stuck, &self, &other))
             coll_strag_say_different(examined->comm, &self, &other);
         else if (transport->other >= 0)
             coll_strag_say_length(examined->comm, self.number, transport->other,
@@ -595,19 +594,10 @@ void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t 
 
 void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck)
 {
-    __atomic_store_n(&stuck->setup_doom, MPI_SUCCESS, __ATOMIC_RELAXED);
     __atomic_store_n(&stuck->what, 0, __ATOMIC_RELAXED);
     if (stuck->running == 0) /* no blocking call waits for it */
         __atomic_store_n(&stuck->bytes, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&stuck->in_setup, true, __ATOMIC_RELAXED);
-}
-
-void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_transport *messages)
-{
-    const int code = __atomic_load_n(&stuck->setup_doom, __ATOMIC_RELAXED);
-    __atomic_store_n(&stuck->setup_moves, messages->moves, __ATOMIC_RELAXED);
-    if (code != MPI_SUCCESS)
-        coll_strag_transport_doom(messages, 0, code);
 }
 
 void coll_strag_stuck_end_setup(struct coll_strag_stuck *stuck)

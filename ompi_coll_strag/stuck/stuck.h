@@ -53,7 +53,6 @@ struct coll_strag_stuck {
 
     /* Likewise, of setup. */
     bool in_setup;
-    int setup_doom;       /* an MPI error that ends it; MPI_SUCCESS: none */
     unsigned setup_moves; /* messages that were complete */
 
     /* The calls' own: what was last found of an algorithm. */
@@ -137,8 +136,11 @@ void coll_strag_stuck_tell_why(struct coll_strag_stuck *stuck);
 /** The communicator begins to be set up. */
 void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck);
 
-/** It goes on with these messages; if it is to end with an error, they will see. */
-void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_transport *messages);
+/** As many of its messages have been complete. */
+static inline void coll_strag_stuck_setup_moved(struct coll_strag_stuck *stuck, unsigned moves)
+{
+    __atomic_store_n(&stuck->setup_moves, moves, __ATOMIC_RELAXED);
+}
 
 /** It is set up, or was given up. */
 void coll_strag_stuck_end_setup(struct coll_strag_stuck *stuck);

@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "manual/manual.h"
-#include "texts.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -29,6 +28,30 @@ static const struct {
 static const char *key_name(int key)
 {
     return strag_parameters[keys[key].parameter].name;
+}
+
+/* Asked whenever a communicator is made, which nearly always has some keys: Open MPI's own. */
+static bool has_keys(ompi_communicator_t *comm)
+{
+    opal_info_t *info = comm->super.s_info;
+    opal_info_entry_t *entry;
+    bool found = false;
+    if (NULL == info)
+        return false;
+    OPAL_THREAD_LOCK(info->i_lock);
+    OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t)
+    {
+        /* also under the other name that compat/compat.h knows */
+        found = found || strstr(COLL_STRAG_INFO_NAME(entry), prefix);
+    }
+    OPAL_THREAD_UNLOCK(info->i_lock);
+    return found;
+}
+
+/* The text of a key. @return whether the communicator has it */
+static bool get_key(ompi_communicator_t *comm, enum key key, char text[COLL_STRAG_KEY_MAX])
+{
+    return has_keys(comm) && coll_strag_info(comm, key_name(key), text, COLL_STRAG_KEY_MAX);
 }
 
 /* ---- Mistakes ---- */
@@ -87,12 +110,12 @@ static bool is_new(const char *text)
 void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints)
 {
     if (complaints->length && is_new(complaints->text))
-        coll_strag_show(coll_strag_text_bad_info_keys, complaints->text, "");
+        coll_strag_show(COLL_STRAG_WARN_INFO_KEYS, complaints->text, "");
 }
 
 void coll_strag_check_keys(ompi_communicator_t *comm)
 {
-    if (ompi_comm_rank(comm) != 0 || !coll_strag_has_keys(comm))
+    if (ompi_comm_rank(comm) != 0 || !has_keys(comm))
         return;
     struct coll_strag_complaints complaints = {.length = 0};
     char name[MPI_MAX_INFO_KEY + 1];
@@ -108,24 +131,21 @@ _Static_assert(sizeof(struct coll_strag_keys) / sizeof(uint64_t) == KEYS, "a has
 /* 0: there is no such key. Its text too. */
 static uint64_t key_hash(ompi_communicator_t *comm, enum key key, char text[COLL_STRAG_KEY_MAX])
 {
-    return coll_strag_info(comm, key_name(key), text, COLL_STRAG_KEY_MAX)
-               ? strag_hash(STRAG_HASH_START, text, strlen(text)) | 1
-               : 0;
+    return get_key(comm, key, text) ? strag_hash(STRAG_HASH_START, text, strlen(text)) | 1 : 0;
 }
 
 void coll_strag_note_keys(ompi_communicator_t *comm, struct coll_strag_keys *recorded)
 {
     char text[COLL_STRAG_KEY_MAX];
-    const bool any = coll_strag_has_keys(comm);
     for (int k = 0; k < KEYS; k++)
-        recorded->hash[k] = any ? key_hash(comm, (enum key)k, text) : 0;
+        recorded->hash[k] = key_hash(comm, (enum key)k, text);
 }
 
 void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_strag_keys *recorded)
 {
     struct coll_strag_complaints complaints = {.length = 0};
     char text[COLL_STRAG_KEY_MAX], called[64];
-    if (ompi_comm_rank(comm) != 0 || !coll_strag_has_keys(comm))
+    if (ompi_comm_rank(comm) != 0)
         return;
     for (int k = 0; k < KEYS; k++) {
         const uint64_t hash = key_hash(comm, (enum key)k, text);
@@ -140,31 +160,11 @@ void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_str
     coll_strag_warn_of_keys(&complaints);
 }
 
-/* Asked whenever a communicator is made, which nearly always has some keys: Open MPI's own. */
-bool coll_strag_has_keys(ompi_communicator_t *comm)
-{
-    opal_info_t *info = comm->super.s_info;
-    opal_info_entry_t *entry;
-    bool found = false;
-    if (NULL == info)
-        return false;
-    OPAL_THREAD_LOCK(info->i_lock);
-    OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t)
-    {
-        /* also under the other name that compat/compat.h knows */
-        found = found || strstr(COLL_STRAG_INFO_NAME(entry), prefix);
-    }
-    OPAL_THREAD_UNLOCK(info->i_lock);
-    return found;
-}
-
 bool coll_strag_has_watch_keys(ompi_communicator_t *comm)
 {
     char text[COLL_STRAG_KEY_MAX];
-    return coll_strag_has_keys(comm) &&
-           (coll_strag_info(comm, key_name(STRAGGLER), text, sizeof text) ||
-            coll_strag_info(comm, key_name(SLOWDOWN), text, sizeof text) ||
-            coll_strag_info(comm, key_name(REPORT), text, sizeof text));
+    return get_key(comm, STRAGGLER, text) || get_key(comm, SLOWDOWN, text) ||
+           get_key(comm, REPORT, text);
 }
 
 /* ---- Values ---- */
@@ -174,20 +174,18 @@ static int read_key(ompi_communicator_t *comm, enum key key, int otherwise)
 {
     char text[COLL_STRAG_KEY_MAX];
     const struct coll_strag_source source = {key_name(key), text, NULL};
-    return coll_strag_has_keys(comm) && coll_strag_info(comm, key_name(key), text, sizeof text)
-               ? keys[key].read(&source)
-               : otherwise;
+    return get_key(comm, key, text) ? keys[key].read(&source) : otherwise;
 }
 
-/* The same for texts. @param otherwise  the parameter */
+/* The same for texts. @param otherwise  the parameter @param wrong  for a key that cannot be used
+ */
 static const char *text_of(ompi_communicator_t *comm, enum key key, char *buffer,
-                           const char *otherwise)
+                           const char *otherwise, const char *wrong)
 {
     const struct coll_strag_source source = {key_name(key), buffer, NULL};
-    if (!coll_strag_has_keys(comm) ||
-        !coll_strag_info(comm, key_name(key), buffer, COLL_STRAG_KEY_MAX))
+    if (!get_key(comm, key, buffer))
         return otherwise;
-    return keys[key].read(&source) ? buffer : "auto";
+    return keys[key].read(&source) ? buffer : wrong;
 }
 
 int coll_strag_pinned(ompi_communicator_t *comm, int otherwise)
@@ -216,19 +214,17 @@ bool coll_strag_report_wanted(ompi_communicator_t *comm)
 
 const char *coll_strag_straggler(ompi_communicator_t *comm, char *buffer)
 {
-    return text_of(comm, STRAGGLER, buffer, coll_strag_settings.straggler);
+    return text_of(comm, STRAGGLER, buffer, coll_strag_settings.straggler, "auto");
 }
 
 const char *coll_strag_slowdown(ompi_communicator_t *comm, char *buffer)
 {
-    return text_of(comm, SLOWDOWN, buffer, coll_strag_settings.slowdown);
+    return text_of(comm, SLOWDOWN, buffer, coll_strag_settings.slowdown, "auto");
 }
 
 const char *coll_strag_plan_wanted(ompi_communicator_t *comm, char *buffer, bool *keyed)
 {
-    const struct coll_strag_source source = {key_name(PLAN), buffer, NULL};
-    *keyed = coll_strag_info(comm, key_name(PLAN), buffer, COLL_STRAG_KEY_MAX);
-    if (!*keyed)
-        return coll_strag_settings.plan;
-    return keys[PLAN].read(&source) ? buffer : "";
+    const char *text = text_of(comm, PLAN, buffer, coll_strag_settings.plan, "");
+    *keyed = text == buffer;
+    return text;
 }

@@ -12,11 +12,8 @@
  * nothing. Costs nothing if the communicator has no info. */
 void coll_strag_check_keys(ompi_communicator_t *comm);
 
-/** Does the communicator have any key for strag on this rank? */
-bool coll_strag_has_keys(ompi_communicator_t *comm);
-
-/** Does it have one of those on this rank that describe its ranks, or that they are to
- * be watched: coll_strag_straggler, coll_strag_slowdown, coll_strag_report? */
+/** Does the communicator have one of those keys on this rank that describe its ranks, or that they
+ * are to be watched: coll_strag_straggler, coll_strag_slowdown, coll_strag_report? */
 bool coll_strag_has_watch_keys(ompi_communicator_t *comm);
 
 /* What the keys were when they were read. */

@@ -22,7 +22,6 @@ bool coll_strag_logging;
 
 static struct {
     int stream;      /* of our own, or -1: the coll framework's */
-    bool first;      /* rank 0 of a job that none has spawned: it warns for all */
     unsigned warned; /* a bit for each enum coll_strag_warning; atomic */
 } log_state = {.stream = -1};
 
@@ -51,7 +50,6 @@ const char *coll_strag_host_of(ompi_communicator_t *comm, int rank)
 void coll_strag_log_open(int verbose)
 {
     int framework = ompi_coll_base_framework.framework_output;
-    log_state.first = OPAL_PROC_MY_NAME.vpid == 0 && !getenv("OMPI_PARENT_PORT");
     coll_strag_logging =
         verbose > 0 || opal_output_get_verbosity(framework) >= FRAMEWORK_VERBOSE_LEVEL;
     if (verbose > 0) {
@@ -88,11 +86,11 @@ void coll_strag_log(ompi_communicator_t *comm, const char *format, ...)
 
 /* Not by opal_show_help: it sends the text to mpirun, and that of 4.1.4 loses one of three. In one
  * piece, so that those of several processes do not mix. */
-void coll_strag_show(const char *text, const char *what, const char *why)
+void coll_strag_show(enum coll_strag_warning warning, const char *what, const char *why)
 {
     static const char dashes[] =
         "--------------------------------------------------------------------------\n";
-    const char *values[] = {what, why}, *gap;
+    const char *text = coll_strag_texts[warning].text, *values[] = {what, why}, *gap;
     char *all = NULL;
     size_t length;
     FILE *stream = open_memstream(&all, &length);
@@ -126,42 +124,19 @@ static bool is_beside_first(void)
 
 bool coll_strag_speaks(void)
 {
-    return log_state.first;
+    return OPAL_PROC_MY_NAME.vpid == 0 && !getenv("OMPI_PARENT_PORT");
 }
 
 void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why)
 {
-    static const struct {
-        const char *text;
-        enum { ANY_RANK, FIRST_RANK, FIRST_AND_OTHER_HOSTS, ONE_PER_HOST } who;
-    } warnings[] = {
-        [COLL_STRAG_WARN_PARAMETERS] = {coll_strag_text_bad_parameters, FIRST_RANK},
-        [COLL_STRAG_WARN_DIFFERENT] = {coll_strag_text_different_parameters, ANY_RANK},
-        [COLL_STRAG_WARN_NOT_EVERYWHERE] = {coll_strag_text_not_everywhere, ANY_RANK},
-        [COLL_STRAG_WARN_LAYOUT] = {coll_strag_text_no_layout, FIRST_AND_OTHER_HOSTS},
-        [COLL_STRAG_WARN_TORUS] = {coll_strag_text_no_layout, FIRST_RANK},
-        [COLL_STRAG_WARN_RULES] = {coll_strag_text_no_rules, FIRST_AND_OTHER_HOSTS},
-        [COLL_STRAG_WARN_MODEL] = {coll_strag_text_no_model, FIRST_AND_OTHER_HOSTS},
-        [COLL_STRAG_WARN_PLAN] = {coll_strag_text_no_plan, FIRST_AND_OTHER_HOSTS},
-        [COLL_STRAG_WARN_KEYED_PLAN] = {coll_strag_text_no_plan, ANY_RANK},
-        [COLL_STRAG_WARN_NOT_WRITTEN] = {coll_strag_text_not_written, ANY_RANK},
-        [COLL_STRAG_WARN_SAVE] = {coll_strag_text_not_saved, ANY_RANK},
-        [COLL_STRAG_WARN_PINNED] = {coll_strag_text_cannot_be_planned, FIRST_RANK},
-        [COLL_STRAG_WARN_NO_HOST] = {coll_strag_text_bad_parameters, FIRST_RANK},
-        [COLL_STRAG_WARN_NO_UCP] = {coll_strag_text_no_ucp, ANY_RANK},
-        [COLL_STRAG_WARN_LOST] = {coll_strag_text_lost, ANY_RANK},
-        [COLL_STRAG_WARN_NOT_SHARED] = {coll_strag_text_not_shared, ANY_RANK},
-        [COLL_STRAG_WARN_NO_PLUGIN] = {coll_strag_text_no_plugin, ONE_PER_HOST},
-        [COLL_STRAG_WARN_STAGED] = {coll_strag_text_device_buffers, ONE_PER_HOST},
-        [COLL_STRAG_WARN_NO_KERNELS] = {coll_strag_text_no_kernels, ONE_PER_HOST},
-    };
-    const int who = warnings[warning].who;
-    if ((who == FIRST_RANK && !log_state.first) ||
-        (who == FIRST_AND_OTHER_HOSTS && !log_state.first && is_beside_first()) ||
+    const int who = coll_strag_texts[warning].who;
+    const bool first = coll_strag_speaks();
+    if ((who == FIRST_RANK && !first) ||
+        (who == FIRST_AND_OTHER_HOSTS && !first && is_beside_first()) ||
         (who == ONE_PER_HOST && opal_process_info.my_local_rank != 0))
         return;
     if (!is_warned(warning))
-        coll_strag_show(warnings[warning].text, what, why);
+        coll_strag_show(warning, what, why);
 }
 
 void coll_strag_warned(enum coll_strag_warning warning)

@@ -7,28 +7,38 @@
 
 #include "base/status.h"
 
-/* What a process warns of, once each. Only rank 0 warns of wrong parameters of the job. Ranks on
- * other hosts warn of files and devices, too, which may differ there. */
+/* What a process warns of. Of wrong parameters of the job only rank 0 warns; of files and devices
+ * ranks on other hosts do, too, since these may differ there. */
 enum coll_strag_warning {
+    /* once each */
     COLL_STRAG_WARN_PARAMETERS,
+    COLL_STRAG_WARN_NO_HOST,
     COLL_STRAG_WARN_DIFFERENT,
     COLL_STRAG_WARN_NOT_EVERYWHERE,
     COLL_STRAG_WARN_LAYOUT,
     COLL_STRAG_WARN_TORUS,
     COLL_STRAG_WARN_RULES,
     COLL_STRAG_WARN_MODEL,
-    COLL_STRAG_WARN_SAVE,
     COLL_STRAG_WARN_PLAN,
     COLL_STRAG_WARN_KEYED_PLAN, /* of a communicator that the job's rank 0 need not be in */
+    COLL_STRAG_WARN_SAVE,
     COLL_STRAG_WARN_NOT_WRITTEN,
     COLL_STRAG_WARN_PINNED,
-    COLL_STRAG_WARN_NO_HOST,
     COLL_STRAG_WARN_NO_UCP,
     COLL_STRAG_WARN_LOST,
     COLL_STRAG_WARN_NOT_SHARED,
-    COLL_STRAG_WARN_NO_PLUGIN,
     COLL_STRAG_WARN_STAGED,
     COLL_STRAG_WARN_NO_KERNELS,
+    COLL_STRAG_WARN_NO_PLUGIN,
+
+    /* as often as they are shown */
+    COLL_STRAG_WARN_INFO_KEYS,
+    COLL_STRAG_WARN_WRONG_VERSION,
+    COLL_STRAG_WARN_NO_COMPANIONS,
+    COLL_STRAG_WARN_DIFFERENT_CALLS,
+    COLL_STRAG_WARN_FAILED_RANK,
+    COLL_STRAG_WARN_STUCK,
+    COLL_STRAG_WARN_AWAITED,
 };
 
 /* strag's, such as 1.2.0. */
@@ -58,8 +68,8 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
 /** Another process has warned of it: this one need not. */
 void coll_strag_warned(enum coll_strag_warning warning);
 
-/** Show a text of texts.h, as often as it is asked for. @param what, why  for its %s */
-void coll_strag_show(const char *text, const char *what, const char *why);
+/** Show a warning, as often as it is asked for. @param what, why  for its %s */
+void coll_strag_show(enum coll_strag_warning warning, const char *what, const char *why);
 
 /** The folder of the component's .so, not of a link to it, with a slash at the end. @return ""
  * where it is not known */

@@ -6,11 +6,10 @@
 #include "settings.h"
 
 #include "base/parse.h"
+#include "detect/window.h"
 #include "manual/manual.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct coll_strag_settings coll_strag_settings;
@@ -19,73 +18,12 @@ static char *texts[STRAG_PARAMETERS]; /* of those that are texts: as the user ga
 
 /* ---- Registering ---- */
 
-/*
- * Open MPI reads "abc" as the integer 0. Our integers are therefore declared as an enumeration that
- * takes any integer and nothing else, so that Open MPI itself refuses a slip of the pen.
- */
-static int integer_count(mca_base_var_enum_t *type, int *count)
-{
-    (void)type;
-    *count = 0;
-    return OPAL_SUCCESS;
-}
-
-static int integer_value(mca_base_var_enum_t *type, int index, int *value, const char **text)
-{
-    (void)type;
-    (void)index;
-    (void)value;
-    (void)text;
-    return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
-}
-
-static int integer_parse(mca_base_var_enum_t *type, const char *text, int *value)
-{
-    char *end;
-    (void)type;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || number < INT_MIN || number > INT_MAX)
-        return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
-    *value = (int)number;
-    return OPAL_SUCCESS;
-}
-
-static int integer_print(mca_base_var_enum_t *type, const int value, char **text)
-{
-    (void)type;
-    if (text && asprintf(text, "%d", value) < 0)
-        return OPAL_ERR_OUT_OF_RESOURCE;
-    return OPAL_SUCCESS;
-}
-
-static int integer_describe(mca_base_var_enum_t *type, char **text COLL_STRAG_DUMP_ARGUMENT)
-{
-    (void)type;
-    *text = strdup("an integer");
-    return *text ? OPAL_SUCCESS : OPAL_ERR_OUT_OF_RESOURCE;
-}
-
 /* Has the user set this parameter? */
 static bool is_set(int index)
 {
     mca_base_var_source_t source;
     return index >= 0 && mca_base_var_get_value(index, NULL, &source, NULL) == OPAL_SUCCESS &&
            source != MCA_BASE_VAR_SOURCE_DEFAULT;
-}
-
-static mca_base_var_enum_t *new_integer(void)
-{
-    mca_base_var_enum_t *integer = OBJ_NEW(mca_base_var_enum_t);
-    if (NULL != integer) {
-        integer->enum_name = strdup("integer");
-        integer->get_count = integer_count;
-        integer->get_value = integer_value;
-        integer->value_from_string = integer_parse;
-        integer->string_from_value = integer_print;
-        integer->dump = integer_describe;
-    }
-    return integer;
 }
 
 /* Where Open MPI puts the value of a switch; it has its default there. */
@@ -97,56 +35,28 @@ static bool *switch_of(enum strag_parameter_id id)
     return value;
 }
 
-static int *integer_of(enum strag_parameter_id id)
+/* Integers are texts, too: Open MPI would read "abc" as 0. @return the index in Open MPI's list */
+static int register_one(const mca_base_component_t *component, enum strag_parameter_id id)
 {
-    struct coll_strag_settings *settings = &coll_strag_settings;
-    int *value = id == STRAG_SET_PRIORITY  ? &settings->priority
-                 : id == STRAG_SET_VERBOSE ? &settings->verbose
-                 : id == STRAG_SET_STUCK   ? &settings->stuck
-                                           : &settings->window;
-    *value = atoi(strag_parameters[id].standard);
-    return value;
-}
-
-static char **text_of(enum strag_parameter_id id)
-{
-    texts[id] = (char *)strag_parameters[id].standard;
-    return &texts[id];
-}
-
-/* @return the parameter's index in Open MPI's list */
-static int register_one(const mca_base_component_t *component, enum strag_parameter_id id,
-                        mca_base_var_enum_t *integer)
-{
-    static const mca_base_var_type_t types[] = {
-        [STRAG_SWITCH] = MCA_BASE_VAR_TYPE_BOOL,
-        [STRAG_INTEGER] = MCA_BASE_VAR_TYPE_INT,
-        [STRAG_TEXT] = MCA_BASE_VAR_TYPE_STRING,
-    };
     char help[STRAG_HELP_MAX];
     const struct strag_parameter *parameter = &strag_parameters[id];
-    const enum strag_parameter_type type = parameter->type;
-    void *storage = type == STRAG_SWITCH    ? (void *)switch_of(id)
-                    : type == STRAG_INTEGER ? (void *)integer_of(id)
-                                            : (void *)text_of(id);
+    const bool is_switch = parameter->type == STRAG_SWITCH;
+    texts[id] = (char *)parameter->standard;
     return mca_base_component_var_register(
         component, parameter->name + strlen(STRAG_PREFIX), strag_parameter_help(id, help),
-        types[type], type == STRAG_INTEGER ? integer : NULL, 0, 0,
+        is_switch ? MCA_BASE_VAR_TYPE_BOOL : MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0,
         (mca_base_var_info_lvl_t)(OPAL_INFO_LVL_1 + parameter->level - 1),
-        MCA_BASE_VAR_SCOPE_READONLY, storage);
+        MCA_BASE_VAR_SCOPE_READONLY, is_switch ? (void *)switch_of(id) : (void *)&texts[id]);
 }
 
 void coll_strag_settings_register(const mca_base_component_t *component)
 {
-    mca_base_var_enum_t *integer = new_integer();
     coll_strag_settings = (struct coll_strag_settings){0};
     for (int p = 0; p < STRAG_PARAMETERS; p++) {
-        const int index = register_one(component, (enum strag_parameter_id)p, integer);
+        const int index = register_one(component, (enum strag_parameter_id)p);
         if (p == STRAG_SET_PRIORITY)
             coll_strag_settings.priority_set = is_set(index);
     }
-    if (NULL != integer)
-        OBJ_RELEASE(integer); /* the variables keep it */
 }
 
 /* ---- What the texts mean ---- */
@@ -219,8 +129,10 @@ void coll_strag_settings_read(void)
         &from[STRAG_SET_SHARED_MEMORY]);
     settings->reproducible =
         (enum strag_reproducible)coll_strag_read_reproducible(&from[STRAG_SET_REPRODUCIBLE]);
-    settings->window = coll_strag_read_window(settings->window, report_to);
-    settings->stuck = coll_strag_read_stuck(settings->stuck, report_to);
+    settings->priority = coll_strag_read_integer(&from[STRAG_SET_PRIORITY], INT_MAX, 0);
+    settings->verbose = coll_strag_read_integer(&from[STRAG_SET_VERBOSE], INT_MAX, 0);
+    settings->window = coll_strag_read_integer(&from[STRAG_SET_WINDOW], STRAG_WINDOW_CALLS, 0);
+    settings->stuck = coll_strag_read_integer(&from[STRAG_SET_STUCK], INT_MAX, 30);
     read_sizes(settings, from);
     read_machine(settings, from);
     if (report_to)

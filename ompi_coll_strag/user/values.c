@@ -4,7 +4,6 @@
 #include "algorithms/table.h"
 #include "base/c_locale.h"
 #include "base/parse.h"
-#include "detect/observe.h"
 #include "machine/state_text.h"
 #include "model/choice.h"
 #include "model/numbers.h"
@@ -44,26 +43,17 @@ double coll_strag_read_number(const struct coll_strag_source *source, int id)
     return -1;
 }
 
-int coll_strag_read_window(int window, struct coll_strag_complaints *complaints)
+int coll_strag_read_integer(const struct coll_strag_source *source, int most, int otherwise)
 {
-    char text[16];
-    const struct coll_strag_source source = {"coll_strag_window", text, complaints};
-    if (window >= 0 && window <= STRAG_WINDOW_CALLS)
-        return window;
-    snprintf(text, sizeof text, "%d", window);
-    coll_strag_complain(&source, "out of range", NULL, "0, or 1 to 8 calls", "0");
-    return 0;
-}
-
-int coll_strag_read_stuck(int seconds, struct coll_strag_complaints *complaints)
-{
-    char text[16];
-    const struct coll_strag_source source = {"coll_strag_stuck", text, complaints};
-    if (seconds >= 0)
-        return seconds;
-    snprintf(text, sizeof text, "%d", seconds);
-    coll_strag_complain(&source, "out of range", NULL, "seconds, 0 or more", "30");
-    return 30;
+    char accepted[64] = "an integer, 0 or more", used[16];
+    int value;
+    if (strag_parse_integer(source->text, 0, most, &value, NULL) == STRAG_OK)
+        return value;
+    if (most < INT_MAX)
+        snprintf(accepted, sizeof accepted, "an integer from 0 to %d", most);
+    snprintf(used, sizeof used, "%d", otherwise);
+    coll_strag_complain(source, "not such an integer", NULL, accepted, used);
+    return otherwise;
 }
 
 /* ---- Words ---- */

@@ -84,11 +84,8 @@ size_t coll_strag_read_size(const struct coll_strag_source *source, const char *
  * below 0: the text is empty, or no such number */
 double coll_strag_read_number(const struct coll_strag_source *source, int id);
 
-/** Calls. @return 0: as suits the number of ranks */
-int coll_strag_read_window(int window, struct coll_strag_complaints *complaints);
-
-/** coll_strag_stuck: seconds from 0 on. */
-int coll_strag_read_stuck(int seconds, struct coll_strag_complaints *complaints);
+/** @return an integer from 0 to `most`; or `otherwise` */
+int coll_strag_read_integer(const struct coll_strag_source *source, int most, int otherwise);
 
 /** The grid of coll_strag_torus. @return the caller's to free; NULL: none, or a bad one */
 struct strag_layout *coll_strag_read_grid(const struct coll_strag_source *source);

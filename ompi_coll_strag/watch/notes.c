@@ -5,7 +5,6 @@
 #include "mpi/queue.h"
 #include "wire/exchange.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 struct coll_strag_notes {
@@ -24,20 +23,13 @@ _Static_assert(sizeof(struct coll_strag_samples) <= STRAG_EXCHANGE_PIECE,
 /* As in struct coll_strag_job. */
 static bool progress(struct coll_strag_job *job)
 {
-    struct coll_strag_notes *notes =
-        (struct coll_strag_notes *)(void *)((char *)job - offsetof(struct coll_strag_notes, job));
+    struct coll_strag_notes *notes = COLL_STRAG_OWNER(job, struct coll_strag_notes, job);
     if (!coll_strag_exchange_is_over(&notes->exchange, &notes->code))
         return false;
     notes->seconds = coll_strag_seconds();
     notes->left =
         notes->code != OMPI_SUCCESS && strag_exchange_stop(&notes->exchange.exchange) != STRAG_OK;
     return true;
-}
-
-/* As in struct coll_strag_job. */
-static void over(struct coll_strag_job *job)
-{
-    (void)job;
 }
 
 /* As in struct strag_agreement. */
@@ -95,7 +87,7 @@ struct coll_strag_notes *coll_strag_notes_create(const struct coll_strag_failure
     struct coll_strag_notes *notes = calloc(1, sizeof *notes);
     if (NULL == notes)
         return NULL;
-    notes->job = (struct coll_strag_job){.progress = progress, .over = over};
+    notes->job.progress = progress;
     coll_strag_exchange_init(&notes->exchange, failure, COLL_STRAG_TAG_NOTES);
     coll_strag_queue_init(&notes->queue, failure->comm);
     return notes;
@@ -112,9 +104,7 @@ bool coll_strag_notes_end(struct coll_strag_notes *notes, double seconds)
 /* As in struct coll_strag_queue. */
 static void closed(struct coll_strag_queue *queue)
 {
-    struct coll_strag_notes *notes =
-        (struct coll_strag_notes *)(void *)((char *)queue -
-                                            offsetof(struct coll_strag_notes, queue));
+    struct coll_strag_notes *notes = COLL_STRAG_OWNER(queue, struct coll_strag_notes, queue);
     if (!notes->left)
         free(notes);
 }

@@ -5,7 +5,7 @@
  *     the window's last call   all ranks  -- samples -->  rank 0     merged up a tree (notes.h); no
  *                                                                    rank waits for that
  *     the next call            rank 0                                waits for them, and judges
- *                              rank 0     -- update -->   all ranks  a broadcast (update.h)
+ *                              rank 0     -- update -->   all ranks  a broadcast
  *
  * All ranks start the merge within the same call, and it progresses in whatever MPI call a rank is.
  * All ranks are in the next call when rank 0 sends the update, so the broadcast does not wait. All
@@ -25,16 +25,37 @@
 #include "watch.h"
 
 #include "choice/store.h"
-#include "update.h"
 #include "user/log.h"
 #include "wire/exchange.h"
 #include "wire/transport.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * What rank 0 sends to all after a window of watched calls: an update and, if something is new, the
+ * news behind it. Plain data, sent as it stands in memory; algorithms' pointers are packed first
+ * (choice/table.h).
+ */
+struct coll_strag_update {
+    int32_t look;         /* measure waits in the next window */
+    int32_t change;       /* enum strag_change: state and table are new */
+    int32_t probe;        /* links are to be probed at once, in this many rounds; 0: not */
+    uint64_t probe_bytes; /* of each message of it */
+    int32_t dynamic;      /* the policy for the last rank is new, or goes on */
+    struct strag_window_order next; /* packed */
+    struct strag_watch_summary summary;
+};
+
+/* If state, table or policy are. */
+struct coll_strag_news {
+    struct coll_strag_measured measured;
+    struct strag_state_record state;
+    struct strag_table table;           /* packed, as */
+    struct strag_dynamic_policy policy; /* ... its table */
+};
 
 /* ---- All watches of this process ---- */
 
@@ -94,8 +115,7 @@ void coll_strag_watch_refresh(struct coll_strag_watch *watch)
 static void end_watch(struct coll_strag_teardown *teardown)
 {
     static const double longest = 20, after_failure = 1; /* seconds */
-    struct coll_strag_watch *watch =
-        (struct coll_strag_watch *)((char *)teardown - offsetof(struct coll_strag_watch, teardown));
+    struct coll_strag_watch *watch = COLL_STRAG_OWNER(teardown, struct coll_strag_watch, teardown);
     watch->over = true;
     if (!coll_strag_notes_end(watch->notes, watch->failed ? after_failure : longest) &&
         !watch->failed)
@@ -216,7 +236,7 @@ static int follow_news(struct coll_strag_watch *watch, const struct coll_strag_u
 {
     watch->policy = news->policy;
     if (update->change != STRAG_CHANGE_NOTHING) {
-        coll_strag_measured_keep(&news->measured, watch->options.shared);
+        coll_strag_measured_keep(&news->measured, watch->options.inputs.shared);
         watch->options.decision->state = news->state;
         watch->options.decision->table = news->table;
     }
@@ -228,7 +248,7 @@ static void start_window(struct coll_strag_watch *watch, const struct coll_strag
     struct strag_window_order next = update->next;
     next.rival = coll_strag_algorithm_unpack(next.rival);
     strag_window_start(&watch->window, &next);
-    watch->look = update->look || watch->always_look;
+    watch->look = update->look || watch->options.decision->report; /* which leaves nothing out */
 }
 
 /* Rank 0's update goes to all, and all follow it. */
@@ -349,7 +369,7 @@ bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
 {
     if (!watch || watch->inside || watch->failed || watch->over || bytes == 0)
         return false;
-    return bytes >= watch->from;
+    return bytes >= watch->options.decision->watch_from;
 }
 
 /* What one rank alone knows must not count: another one would wait for it. */

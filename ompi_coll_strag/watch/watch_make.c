@@ -82,7 +82,7 @@ static bool is_modelled(const struct coll_strag_watch_options *options)
     const enum strag_origin origin = inputs->model.origin[STRAG_MODEL_LOCAL_ALPHA];
     const bool configured = origin == STRAG_FROM_USER || origin == STRAG_FROM_FILE;
     const struct strag_oversubscribed *oversubscribed = &inputs->oversubscribed;
-    return !options->alone || configured || !opal_progress_yield_when_idle ||
+    return !inputs->all_shared || configured || !opal_progress_yield_when_idle ||
            oversubscribed->n <= oversubscribed->processors;
 }
 
@@ -124,8 +124,7 @@ bool coll_strag_watch_fill(struct coll_strag_watch *watch)
     const struct strag_window_order first =
         strag_judge_first(decision->window, decision->same_window || decision->report);
     ompi_communicator_t *comm = watch->options.comm;
-    watch->from = decision->watch_from;
-    watch->always_look = watch->look = decision->report;
+    watch->look = decision->report;
     watch->summary = strag_watch_summary_none();
     strag_window_start(&watch->window, &first);
     if (decision->links &&

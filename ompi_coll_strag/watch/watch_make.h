@@ -19,23 +19,17 @@ struct coll_strag_watch_options {
     ompi_communicator_t *comm;
     const struct coll_strag_failure *failure; /* not OMPI_SUCCESS: nobody is waited for any more */
     const struct strag_topology *topology;    /* for make alone; NULL: links are not watched */
-    bool shared;                              /* messages within hosts go through shared memory */
-    bool alone;                               /* all ranks are on one host, and share memory */
     struct coll_strag_decision *decision;     /* state and table of it are kept up to date */
-
-    /* On rank 0 */
-    struct strag_selection **selection;    /* of the table; taken over: NULL then */
-    struct coll_strag_table_inputs inputs; /* for other tables */
+    struct coll_strag_table_inputs inputs;    /* for other tables; on rank 0 with a model */
+    struct strag_selection **selection;       /* rank 0's, of the table; taken over: NULL then */
 };
 
 struct coll_strag_watch {
     struct coll_strag_watch_options options;
-    size_t from;      /* bytes: shorter calls are not watched */
-    bool look;        /* waits are measured in the window */
-    bool always_look; /* for a report that leaves nothing out */
-    bool inside;      /* a call is being watched; one that comes out of it is not */
-    bool failed;      /* one of its messages has, or the communicator: none is waited for */
-    bool over;        /* the communicator is being freed, or MPI ends */
+    bool look;   /* waits are measured in the window */
+    bool inside; /* a call is being watched; one that comes out of it is not */
+    bool failed; /* one of its messages has, or the communicator: none is waited for */
+    bool over;   /* the communicator is being freed, or MPI ends */
 
     struct strag_window window;
     bool sampled; /* this call is in it, and */

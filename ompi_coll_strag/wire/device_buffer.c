@@ -257,8 +257,9 @@ static int find_type(int base, size_t size)
     }
 }
 
-bool coll_strag_device_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op *kind,
-                            enum strag_cuda_type *type)
+/* A device's name of an operator and type. @return whether it has one */
+static bool find_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op *kind,
+                      enum strag_cuda_type *type)
 {
     static const int8_t kinds[OMPI_OP_NUM_OF_TYPES] = {
         [OMPI_OP_MAX] = 1 + STRAG_CUDA_MAX,       [OMPI_OP_MIN] = 1 + STRAG_CUDA_MIN,
@@ -405,7 +406,7 @@ int coll_strag_device_begin(struct coll_strag_transport *transport,
     if (!options.device)
         return STRAG_ERR_REDUCE;
     options.on_device =
-        coll_strag_device_kind(reducer->op, reducer->dtype, &options.op, &options.type) &&
+        find_kind(reducer->op, reducer->dtype, &options.op, &options.type) &&
         options.cuda->reduces(options.device, options.op, options.type, &no_kernels);
     *staging = strag_staging_create(&options);
     if (!*staging)
@@ -438,20 +439,7 @@ static int copy(const struct coll_strag_buffer_locations *locations, void *out, 
     return status == STRAG_OK ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-/* A copy of a buffer that is on a device, gaps and all. @param[in,out] buffer  becomes the copy */
-static int take_copy(struct coll_strag_copies *copies, int which,
-                     const struct coll_strag_buffer_locations *locations, const void **buffer)
-{
-    const char *first = (const char *)*buffer + copies->true_lb;
-    if (copies->bytes == 0)
-        return OMPI_SUCCESS;
-    copies->memory[which] = malloc(copies->bytes);
-    if (!copies->memory[which])
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    *buffer = (char *)copies->memory[which] - copies->true_lb;
-    return copy(locations, copies->memory[which], first, copies->bytes);
-}
-
+/* With the gaps of a buffer. */
 int coll_strag_copies_make(struct coll_strag_copies *copies,
                            const struct coll_strag_buffer_locations *locations, const void *sbuf,
                            void *rbuf, size_t count, ompi_datatype_t *dtype)
@@ -466,18 +454,21 @@ int coll_strag_copies_make(struct coll_strag_copies *copies,
     }
     if (count > 0 && true_extent > 0)
         copies->bytes = (count - 1) * (size_t)extent + (size_t)true_extent;
-    int code = OMPI_SUCCESS;
-    if (locations->output.memory > STRAG_CUDA_PINNED) {
-        const void *copy_of = rbuf;
-        code = take_copy(copies, 1, locations, &copy_of);
-        copies->rbuf = (void *)(uintptr_t)copy_of;
-    }
-    if (code == OMPI_SUCCESS && MPI_IN_PLACE != sbuf && locations->input.memory > STRAG_CUDA_PINNED)
-        code = take_copy(copies, 0, locations, &copies->sbuf);
-    if (code != OMPI_SUCCESS) {
-        free(copies->memory[0]);
-        free(copies->memory[1]);
-    }
+    if (copies->bytes == 0)
+        return OMPI_SUCCESS;
+    const bool input = MPI_IN_PLACE != sbuf && locations->input.memory > STRAG_CUDA_PINNED;
+    const bool output = locations->output.memory > STRAG_CUDA_PINNED;
+    copies->memory[0] = input ? malloc(copies->bytes) : NULL;
+    copies->memory[1] = output ? malloc(copies->bytes) : NULL;
+    if (copies->memory[0])
+        copies->sbuf = (char *)copies->memory[0] - copies->true_lb;
+    if (copies->memory[1])
+        copies->rbuf = (char *)copies->memory[1] - copies->true_lb;
+    int code = OMPI_ERR_OUT_OF_RESOURCE;
+    if ((copies->memory[0] || !input) && (copies->memory[1] || !output))
+        code = coll_strag_copies_again(copies, locations, sbuf);
+    if (code != OMPI_SUCCESS)
+        coll_strag_copies_free(copies);
     return code;
 }
 

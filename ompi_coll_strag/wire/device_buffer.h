@@ -76,8 +76,4 @@ void coll_strag_copies_free(struct coll_strag_copies *copies);
 int coll_strag_copies_end(struct coll_strag_copies *copies,
                           const struct coll_strag_buffer_locations *locations, int code);
 
-/* A device's name of an operator and type. @return whether it has one */
-bool coll_strag_device_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op *kind,
-                            enum strag_cuda_type *type);
-
 #endif

@@ -39,24 +39,30 @@ struct exchange {
     _Alignas(max_align_t) char data[]; /* what messages read and write */
 };
 
-static int begin(const struct coll_strag_failure *failure, size_t bytes, struct exchange **made)
+/* @return with a copy of `data`; NULL: the communicator has failed, or out of memory */
+static struct exchange *begin(const struct coll_strag_failure *failure, const void *data,
+                              size_t bytes)
 {
-    const int failed = coll_strag_failed(failure);
-    struct exchange *own = failed == OMPI_SUCCESS ? malloc(sizeof *own + bytes) : NULL;
-    *made = own;
+    struct exchange *own =
+        coll_strag_failed(failure) == OMPI_SUCCESS ? malloc(sizeof *own + bytes) : NULL;
     if (NULL == own)
-        return failed == OMPI_SUCCESS ? OMPI_ERR_OUT_OF_RESOURCE : failed;
+        return NULL;
     coll_strag_exchange_init(&own->super, failure, COLL_STRAG_TAG_CALLS);
-    return OMPI_SUCCESS;
+    memcpy(own->data, data, bytes);
+    return own;
 }
 
-/* Wait for it. @param[out] data  [bytes]: what it has brought; NULL if that is nothing */
-static int end(struct exchange *own, void *data, size_t bytes)
+/* Wait for it. @param own  NULL: it could not begin @param[out] data  [bytes]: what it has brought
+ */
+static int end(const struct coll_strag_failure *failure, struct exchange *own, void *data,
+               size_t bytes)
 {
-    int code;
+    int code = coll_strag_failed(failure);
+    if (NULL == own)
+        return code == OMPI_SUCCESS ? OMPI_ERR_OUT_OF_RESOURCE : code;
     while (!coll_strag_exchange_is_over(&own->super, &code))
         opal_progress();
-    if (code == OMPI_SUCCESS && data)
+    if (code == OMPI_SUCCESS)
         memcpy(data, own->data, bytes);
     if (strag_exchange_stop(&own->super.exchange) == STRAG_OK)
         free(own); /* else it is left to its messages */
@@ -65,47 +71,35 @@ static int end(struct exchange *own, void *data, size_t bytes)
 
 int coll_strag_minimum(const struct coll_strag_failure *failure, int32_t *value)
 {
-    struct exchange *own;
-    const int code = begin(failure, sizeof *value, &own);
-    if (code != OMPI_SUCCESS)
-        return code;
-    memcpy(own->data, value, sizeof *value);
-    strag_exchange_minimum(&own->super.exchange, (int32_t *)(void *)own->data, 1);
-    return end(own, value, sizeof *value);
+    struct exchange *own = begin(failure, value, sizeof *value);
+    if (own)
+        strag_exchange_minimum(&own->super.exchange, (int32_t *)(void *)own->data, 1);
+    return end(failure, own, value, sizeof *value);
 }
 
 int coll_strag_agree(const struct coll_strag_failure *failure, void *value, size_t bytes,
                      void (*add)(void *context, void *value, const void *other))
 {
     const struct strag_agreement agreement = {.add = add};
-    struct exchange *own;
-    const int code = begin(failure, bytes, &own);
-    if (code != OMPI_SUCCESS)
-        return code;
-    memcpy(own->data, value, bytes);
-    strag_exchange_agree(&own->super.exchange, own->data, bytes, &agreement);
-    return end(own, value, bytes);
+    struct exchange *own = begin(failure, value, bytes);
+    if (own)
+        strag_exchange_agree(&own->super.exchange, own->data, bytes, &agreement);
+    return end(failure, own, value, bytes);
 }
 
 int coll_strag_broadcast(const struct coll_strag_failure *failure, void *data, size_t bytes)
 {
-    struct exchange *own;
-    const int code = begin(failure, bytes, &own);
-    if (code != OMPI_SUCCESS)
-        return code;
-    memcpy(own->data, data, bytes);
-    strag_exchange_broadcast(&own->super.exchange, own->data, bytes);
-    return end(own, data, bytes);
+    struct exchange *own = begin(failure, data, bytes);
+    if (own)
+        strag_exchange_broadcast(&own->super.exchange, own->data, bytes);
+    return end(failure, own, data, bytes);
 }
 
 int coll_strag_allgather(const struct coll_strag_failure *failure, void *all, size_t bytes)
 {
     const size_t room = (size_t)ompi_comm_size(failure->comm) * bytes;
-    struct exchange *own;
-    const int code = begin(failure, room, &own);
-    if (code != OMPI_SUCCESS)
-        return code;
-    memcpy(own->data, all, room);
-    strag_exchange_allgather(&own->super.exchange, own->data, bytes);
-    return end(own, all, room);
+    struct exchange *own = begin(failure, all, room);
+    if (own)
+        strag_exchange_allgather(&own->super.exchange, own->data, bytes);
+    return end(failure, own, all, room);
 }

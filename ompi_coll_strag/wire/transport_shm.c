@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- What the transport needs of Open MPI ---- */
 
@@ -85,8 +86,16 @@ void coll_strag_shared_memory_close(void)
     process = NULL;
 }
 
+int coll_strag_shared_memory_lacking(const struct strag_shm_info *infos, int n)
+{
+    int rank = 0;
+    while (rank < n && infos[rank].note == STRAG_SHM_ABLE)
+        rank++;
+    return rank;
+}
+
 struct strag_shm *coll_strag_shared_memory_create(ompi_communicator_t *comm, const uint8_t *lane_of,
-                                                  uint8_t lane)
+                                                  struct strag_shm_info *info)
 {
     const struct strag_shm_host host = {
         .pack = pack,
@@ -97,7 +106,11 @@ struct strag_shm *coll_strag_shared_memory_create(ompi_communicator_t *comm, con
         .threads = opal_using_threads(),
     };
     struct strag_shm_process *own = find_process();
-    return lane_of && own ? strag_shm_create(own, &host, ompi_comm_size(comm), ompi_comm_rank(comm),
-                                             lane_of, lane)
-                          : NULL;
+    struct strag_shm *shm = lane_of && own
+                                ? strag_shm_create(own, &host, ompi_comm_size(comm),
+                                                   ompi_comm_rank(comm), lane_of, COLL_STRAG_MEMORY)
+                                : NULL;
+    memset(info, 0, sizeof *info); /* it is sent, padding and all */
+    info->note = (int32_t)(shm ? strag_shm_make(shm, info) : STRAG_SHM_NO_MEMORY);
+    return shm;
 }

@@ -7,11 +7,17 @@
 
 #include "shm/shm.h"
 
-/** A communicator's part in what the process shares; setup/memory.c does the rest.
- * @param lane_of  [rank]; ranks with `lane` are on this host; NULL: this rank is out of memory
+/** A communicator's part in what the process shares, and a place in its arena.
+ * @param lane_of    [rank]; NULL: this rank is out of memory
+ * @param[out] info  what the other ranks need of this one; its note: enum strag_shm_reason, why it
+ *                   has no place
  * @return to be freed with coll_strag_shared_memory_free; NULL: out of memory */
 struct strag_shm *coll_strag_shared_memory_create(ompi_communicator_t *comm, const uint8_t *lane_of,
-                                                  uint8_t lane);
+                                                  struct strag_shm_info *info);
+
+/** Before strag_shm_join, which all must be able to do. @param infos  [n]: of all ranks
+ * @return the first rank that has no place; n: all have one */
+int coll_strag_shared_memory_lacking(const struct strag_shm_info *infos, int n);
 
 /** Get ready for a call. @param size  bytes of data in an element
  * @return NULL: its messages are too short for such an element */

@@ -51,7 +51,7 @@ enum strag_parameter_id {
     STRAG_PARAMETERS = STRAG_SET_NUMBERS + STRAG_MODEL_NUMBERS
 };
 
-/* What Open MPI takes for a value: true or false, an integer, any text. */
+/* What a value is: true or false, an integer from 0 on, any text. */
 enum strag_parameter_type { STRAG_SWITCH, STRAG_INTEGER, STRAG_TEXT };
 
 struct strag_parameter {

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 
-TYPES = {"switch": "bool", "integer": "int", "text": "string"}
+TYPES = {"switch": "bool", "integer": "string", "text": "string"}
 faults = 0
 
 

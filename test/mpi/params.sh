@@ -127,7 +127,9 @@ bad=(
     'straggler/auto, dynamic, none, or RANK.*; used: auto/x/-1/1:x/5000000000'
     'slowdown/auto, none, or WHO:FACTOR.*; used: auto/1:0.5/:2/a:1,b/1:1e9'
     'reproducible/no \(or 0\), mapping, ranks \(or 1\); used: no/x/2/Mapping/true'
-    'window/0, or 1 to 8 calls; used: 0/-1/9'
+    'window/an integer from 0 to 8; used: 0/x/-1/9'
+    'verbose/an integer, 0 or more; used: 0/abc/99999999999'
+    'stuck/an integer, 0 or more; used: 30/soon/-1/1.5'
     "alpha/$times/x/-1" "local_alpha/$times/1e99" "bandwidth/$rates/0"
     "local_bandwidth/$rates/1x" "overhead/$times/-1" "injection_bandwidth/$rates/-0.5" "link_latency/$times/-0.1" "hop_latency/$times/nan"
     "reduce_bandwidth/$rates/0x10"

@@ -33,22 +33,28 @@ static bool is_local(const struct coll_strag_ucp_joining *joining, int rank)
     return OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(joining->comm, rank)->super.proc_flags);
 }
 
-/* In the first number: above all ranks if it is able. */
-static int32_t encode(const struct coll_strag_ucp_joining *joining, bool able)
+/* Agree on the least of `count` numbers, of which the first one is above all ranks if all are able.
+ */
+static void agree(struct coll_strag_ucp_joining *joining, bool able, int count)
 {
-    return able ? INT32_MAX : joining->rank;
+    joining->numbers[0] = able ? INT32_MAX : joining->rank;
+    strag_exchange_minimum(joining->exchange, joining->numbers, count);
 }
 
-bool coll_strag_ucp_agreed(const struct coll_strag_ucp_joining *joining, const int32_t *numbers)
+/* Are all able? If not, the lowest rank that is not says why. */
+static bool agreed(struct coll_strag_ucp_joining *joining)
 {
     char who[sizeof joining->reason], host[72] = "?";
-    if (numbers[0] == joining->rank) {
+    if (!joining->connects)
+        return false;
+    if (joining->numbers[0] == joining->rank) {
         (void)gethostname(host, sizeof host - 1);
         snprintf(who, sizeof who, "rank %d of %s, on %s", joining->rank, joining->comm->c_name,
                  host);
         coll_strag_warn(COLL_STRAG_WARN_NO_UCP, who, joining->reason);
     }
-    return numbers[0] == INT32_MAX;
+    joining->connects = joining->numbers[0] == INT32_MAX;
+    return joining->connects;
 }
 
 /* ---- What they need to know of each other ---- */
@@ -70,37 +76,39 @@ static struct card *card_of(const struct coll_strag_ucp_joining *joining, int ra
 }
 
 void coll_strag_ucp_begin(struct coll_strag_ucp_joining *joining, ompi_communicator_t *comm,
-                          bool able, int32_t numbers[COLL_STRAG_UCP_NUMBERS])
+                          bool able, struct strag_exchange *exchange)
 {
     const char *why = "out of memory";
-    *joining = (struct coll_strag_ucp_joining){
-        .comm = comm, .n = ompi_comm_size(comm), .rank = ompi_comm_rank(comm)};
+    *joining = (struct coll_strag_ucp_joining){.comm = comm,
+                                               .exchange = exchange,
+                                               .n = ompi_comm_size(comm),
+                                               .rank = ompi_comm_rank(comm),
+                                               .connects = true};
     const bool fits = joining->n <= 1 << COLL_STRAG_UCP_RANK_BITS;
     const bool open = able && fits && coll_strag_ucp_open(&why);
     if (!fits)
         why = "its tags have no room for the numbers of all ranks";
     snprintf(joining->reason, sizeof joining->reason, "%s", why);
-    numbers[0] = encode(joining, open);
-    numbers[1] = open ? -(int32_t)coll_strag_ucp.address_bytes : 0; /* the longest is wanted */
-    numbers[2] = open && knows_all(joining);
+    joining->numbers[1] = open ? -(int32_t)coll_strag_ucp.address_bytes : 0; /* the longest */
+    joining->numbers[2] = open && knows_all(joining);
+    agree(joining, open, 3);
 }
 
-/* Addresses are needed where not all know all others. */
-void coll_strag_ucp_make_room(struct coll_strag_ucp_joining *joining, int32_t *numbers)
+/* For what comes. Addresses are needed where not all know all others. */
+static void make_room(struct coll_strag_ucp_joining *joining)
 {
     const size_t n = (size_t)joining->n, align = sizeof(uint64_t);
-    const size_t longest = numbers[2] ? 0 : (size_t)-numbers[1];
+    const size_t longest = joining->numbers[2] ? 0 : (size_t)-joining->numbers[1];
     joining->stride = sizeof(struct card) + (longest + align - 1) / align * align;
     joining->cards = calloc(n, joining->stride);
     joining->peers = calloc(n, sizeof *joining->peers);
     joining->ids = calloc(n, sizeof *joining->ids);
     joining->transport = calloc(1, sizeof *joining->transport);
     snprintf(joining->reason, sizeof joining->reason, "out of memory");
-    numbers[0] =
-        encode(joining, joining->cards && joining->peers && joining->ids && joining->transport);
+    agree(joining, joining->cards && joining->peers && joining->ids && joining->transport, 1);
 }
 
-void *coll_strag_ucp_write_card(struct coll_strag_ucp_joining *joining, size_t *bytes)
+static void show_card(struct coll_strag_ucp_joining *joining)
 {
     const struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
     struct card *card = card_of(joining, joining->rank);
@@ -111,8 +119,7 @@ void *coll_strag_ucp_write_card(struct coll_strag_ucp_joining *joining, size_t *
     };
     if (joining->stride > sizeof *card)
         memcpy(card + 1, ucp->address, ucp->address_bytes);
-    *bytes = joining->stride;
-    return joining->cards;
+    strag_exchange_allgather(joining->exchange, joining->cards, joining->stride);
 }
 
 /* ---- What follows from it ---- */
@@ -167,7 +174,7 @@ static int32_t find_number(const struct coll_strag_ucp_joining *joining, int ran
     return peer ? peer->number : -1;
 }
 
-static bool read_cards(struct coll_strag_ucp_joining *joining)
+static void read_cards(struct coll_strag_ucp_joining *joining)
 {
     bool able = true;
     pthread_mutex_lock(&coll_strag_ucp.lock);
@@ -181,16 +188,21 @@ static bool read_cards(struct coll_strag_ucp_joining *joining)
     able = able && try_to_reach(joining, next_rank(joining, true)) &&
            try_to_reach(joining, next_rank(joining, false));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
-    return able;
+    agree(joining, able, 1);
 }
 
-void coll_strag_ucp_read_cards(struct coll_strag_ucp_joining *joining, int32_t *numbers)
+void coll_strag_ucp_go_on(struct coll_strag_ucp_joining *joining)
 {
-    numbers[0] = encode(joining, read_cards(joining));
+    static void (*const steps[])(struct coll_strag_ucp_joining *) = {make_room, show_card,
+                                                                     read_cards};
+    if (agreed(joining))
+        steps[joining->step++](joining);
 }
 
 struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *joining)
 {
+    if (!agreed(joining))
+        return NULL;
     struct coll_strag_ucp_transport *transport = joining->transport;
     coll_strag_ucp_transport_init(transport, joining->comm, &joining->kept_peers,
                                   &joining->kept_ids);
@@ -207,7 +219,7 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
     free(joining->transport);
     strag_compact_free(&joining->kept_peers);
     strag_compact_free(&joining->kept_ids);
-    *joining = (struct coll_strag_ucp_joining){.comm = joining->comm};
+    *joining = (struct coll_strag_ucp_joining){.comm = NULL};
 }
 
 /* ---- One more ---- */

@@ -4,39 +4,19 @@
  */
 #include "ucp.h"
 
+/* No rank is able. */
 void coll_strag_ucp_begin(struct coll_strag_ucp_joining *joining, ompi_communicator_t *comm,
-                          bool able, int32_t numbers[COLL_STRAG_UCP_NUMBERS])
+                          bool able, struct strag_exchange *exchange)
 {
-    (void)joining;
     (void)comm;
     (void)able;
-    numbers[0] = numbers[1] = numbers[2] = 0;
+    joining->numbers[0] = 0;
+    strag_exchange_minimum(exchange, joining->numbers, 3);
 }
 
-bool coll_strag_ucp_agreed(const struct coll_strag_ucp_joining *joining, const int32_t *numbers)
+void coll_strag_ucp_go_on(struct coll_strag_ucp_joining *joining)
 {
     (void)joining;
-    (void)numbers;
-    return false;
-}
-
-void coll_strag_ucp_make_room(struct coll_strag_ucp_joining *joining, int32_t *numbers)
-{
-    (void)joining;
-    (void)numbers;
-}
-
-void *coll_strag_ucp_write_card(struct coll_strag_ucp_joining *joining, size_t *bytes)
-{
-    (void)joining;
-    *bytes = 0;
-    return NULL;
-}
-
-void coll_strag_ucp_read_cards(struct coll_strag_ucp_joining *joining, int32_t *numbers)
-{
-    (void)joining;
-    (void)numbers;
 }
 
 struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *joining)

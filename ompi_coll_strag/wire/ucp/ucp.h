@@ -13,14 +13,18 @@
 #include "wire/transport.h"
 
 #include "base/compact.h"
+#include "run/exchange.h"
 
 struct coll_strag_ucp_transport;
 
-/* What a communicator's messages over UCX need to be known on each rank, while it is found out
- * (setup/network.c has the exchanges). If that is not possible on all ranks, all use the PML. */
+/* What a communicator's messages over UCX need to be known on each rank, while it is found out. If
+ * that is not possible on all ranks, all use the PML. */
 struct coll_strag_ucp_joining {
     ompi_communicator_t *comm;
-    int n, rank;
+    struct strag_exchange *exchange;
+    int n, rank, step;
+    bool connects;        /* all ranks have been able so far; false: none is, or none is to */
+    int32_t numbers[3];   /* of which the least is agreed on */
     size_t stride;        /* bytes of a card */
     char *cards;          /* [rank] */
     int32_t *peers, *ids; /* [rank]: its process's number here; that which it gave this one */
@@ -29,31 +33,20 @@ struct coll_strag_ucp_joining {
     char reason[240]; /* why this rank is not able */
 };
 
-/* What ranks agree on: the least of these, of which the first says who is not able. */
-enum { COLL_STRAG_UCP_NUMBERS = 3 };
-
 /** Open UCX. @param able  false: this rank is out of memory
- * @param[out] numbers  this rank's */
+ * @param exchange  this and each coll_strag_ucp_go_on begin something in it, which has ended before
+ *                  the next one */
 void coll_strag_ucp_begin(struct coll_strag_ucp_joining *joining, ompi_communicator_t *comm,
-                          bool able, int32_t numbers[COLL_STRAG_UCP_NUMBERS]);
+                          bool able, struct strag_exchange *exchange);
 
-/** Are all able? If not, the lowest rank that is not says why. @param numbers  all ranks' least */
-bool coll_strag_ucp_agreed(const struct coll_strag_ucp_joining *joining, const int32_t *numbers);
+/** Three times: room for all ranks' cards, the cards, and reaching other ranks. Allowed without
+ * coll_strag_ucp_begin, as what follows is, if all is 0. */
+void coll_strag_ucp_go_on(struct coll_strag_ucp_joining *joining);
 
-/** Room for what comes. @param[in,out] numbers  all ranks' least after coll_strag_ucp_begin; then
- * the first one is this rank's */
-void coll_strag_ucp_make_room(struct coll_strag_ucp_joining *joining, int32_t *numbers);
-
-/** This rank's card is in its place. @param[out] bytes  of a card @return [rank]: cards */
-void *coll_strag_ucp_write_card(struct coll_strag_ucp_joining *joining, size_t *bytes);
-
-/** All cards are there: reach others. @param[out] numbers  the first one is this rank's */
-void coll_strag_ucp_read_cards(struct coll_strag_ucp_joining *joining, int32_t *numbers);
-
-/** All have reached them. @return to be freed with coll_strag_ucp_free */
+/** @return to be freed with coll_strag_ucp_free; NULL: not all have reached others */
 struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *joining);
 
-/** What has not been taken. Allowed before anything else, if all is 0. */
+/** What has not been taken. */
 void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining);
 
 /** A number by which this rank knows another transport's messages. UCX is open. */

@@ -63,17 +63,6 @@ static inline int opal_thread_internal_cond_init(opal_thread_internal_cond_t *co
     return pthread_cond_init(condition, NULL) == 0 ? OPAL_SUCCESS : OPAL_ERR_IN_ERRNO;
 }
 
-static inline void opal_thread_internal_cond_wait(opal_thread_internal_cond_t *condition,
-                                                  opal_thread_internal_mutex_t *mutex)
-{
-    (void)pthread_cond_wait(condition, mutex);
-}
-
-static inline void opal_thread_internal_cond_broadcast(opal_thread_internal_cond_t *condition)
-{
-    (void)pthread_cond_broadcast(condition);
-}
-
 static inline void opal_thread_internal_cond_signal(opal_thread_internal_cond_t *condition)
 {
     (void)pthread_cond_signal(condition);
