@@ -13,7 +13,9 @@ AC_DEFUN([STRAG_OPTIONS], [
     [AC_MSG_ERROR([--with-ompi=$with_ompi: an absolute path is needed, the prefix of an Open MPI])])
   AS_CASE([$with_plugindir], [''|/*], [],
     [AC_MSG_ERROR([--with-plugindir=$with_plugindir: an absolute path is needed])])
-  AS_CASE([$with_ucx], [''|yes|no|/*], [],
+  AS_CASE([$with_ucx],
+    [''|yes|no], [],
+    [/*], [STRAG_UCX_AT],
     [AC_MSG_ERROR([--with-ucx=$with_ucx: an absolute path is needed, the prefix of a UCX])])
   AS_CASE([$with_cuda], [''|yes|no], [],
     [AS_IF([test -z "$NVCC" && test ! -x "$with_cuda/bin/nvcc"],

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Open MPI: which one, and what a component built outside its tree needs of it.
 
-# STRAG_OMPI
-# Sets with_ompi to "no" or to the prefix in use, the conditional HAVE_OMPI, and substitutes
+# STRAG_OMPI, and after the compiler's checks STRAG_OMPI_COMPONENT
+# Set with_ompi to "no" or to the prefix in use, the conditional HAVE_OMPI, and substitutes
 #   MPICC MPIRUN OMPI_INFO          its commands, absolute paths
 #   OMPI_VERSION                    such as 4.1.4
 #   OMPI_CPPFLAGS OMPI_CFLAGS       to compile against its internal headers
@@ -22,11 +22,16 @@ AC_DEFUN([STRAG_OMPI], [
   AC_ARG_VAR([OMPI_INFO], [Open MPI's ompi_info])
   AC_ARG_VAR([OMPI_MODULE], [what strag's environment module needs: the module of Open MPI that is loaded, by default])
 
-  AS_IF([test "$enable_sanitizers" != no], [with_ompi=no])
+  AS_CASE([$enable_sanitizers], [''|no], [], [with_ompi=no])
 
   AS_IF([test "$with_ompi" != no], [
     STRAG_OMPI_COMMANDS
     STRAG_OMPI_PATHS
+    STRAG_OMPI_HEADERS])
+])
+
+AC_DEFUN([STRAG_OMPI_COMPONENT], [
+  AS_IF([test "$with_ompi" != no], [
     STRAG_OMPI_FLAGS
     STRAG_OMPI_CHECK])
 
@@ -142,6 +147,14 @@ AC_DEFUN([STRAG_PMIX_HIDING], [
         [AC_MSG_RESULT([no])])
 ])
 
+AC_DEFUN([STRAG_OMPI_HEADERS], [
+  AC_MSG_CHECKING([for Open MPI's internal headers])
+  AS_IF([test ! -f "$strag_ompi_pkgincludedir/ompi/mca/coll/coll.h"], [
+    AC_MSG_RESULT([no])
+    AC_MSG_ERROR([Open MPI $OMPI_VERSION is here without its internal headers ($strag_ompi_pkgincludedir/ompi/mca/coll/coll.h). Debian and Ubuntu: apt-get install libopenmpi-dev; built by hand: configure Open MPI with --with-devel-headers; a module of your site: ask its administrator to do so, in the words of doc/guide/slurm.md])])
+  AC_MSG_RESULT([$strag_ompi_pkgincludedir])
+])
+
 AC_DEFUN([STRAG_OMPI_FLAGS], [
   # As system headers, so that our warnings are about our code.
   strag_dirs="`"$MPICC" --showme:incdirs 2>/dev/null` $strag_ompi_incdir $strag_ompi_pkgincludedir"
@@ -166,12 +179,6 @@ AC_DEFUN([STRAG_OMPI_FLAGS], [
 
 # Can a component be compiled and linked?
 AC_DEFUN([STRAG_OMPI_CHECK], [
-  AC_MSG_CHECKING([for Open MPI's internal headers])
-  AS_IF([test ! -f "$strag_ompi_pkgincludedir/ompi/mca/coll/coll.h"], [
-    AC_MSG_RESULT([no])
-    AC_MSG_ERROR([Open MPI $OMPI_VERSION is here without its internal headers ($strag_ompi_pkgincludedir/ompi/mca/coll/coll.h). Debian and Ubuntu: apt-get install libopenmpi-dev; built by hand: configure Open MPI with --with-devel-headers; a module of your site: ask its administrator to do so, in the words of doc/guide/slurm.md])])
-  AC_MSG_RESULT([$strag_ompi_pkgincludedir])
-
   # Headers that the packages lack are in the compat folder; it is searched after everything else.
   strag_compat=ompi_coll_strag/compat/include
   strag_saved_cppflags=$CPPFLAGS

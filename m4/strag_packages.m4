@@ -19,9 +19,6 @@ AC_DEFUN([STRAG_UCX], [
         where pkg-config finds it)])],
     [], [with_ucx=check])
   strag_summary_ucx=no
-  AS_CASE([$with_ucx],
-    [no|yes|check], [],
-    [STRAG_UCX_AT])
   AS_IF([test "$with_ucx" != no],
     [PKG_CHECK_MODULES([UCX], [ucx >= 1.10],
       [strag_summary_ucx=`$PKG_CONFIG --modversion ucx`

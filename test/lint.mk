@@ -35,12 +35,14 @@ lint-cppcheck:
 		--suppress=toomanyconfigs --suppress=ctuuninitvar --enable=warning,performance,portability \
 		$(AM_CPPFLAGS) $(lint_includes) $(lint_units)
 
+# Several files for each process, which loads for long; the flags are where it looks for them, one a line.
 lint-tidy:
-	printf '%s\n' $(lint_units) | xargs -P `nproc` -I '{}' clang-tidy -quiet '{}' -- \
-		-std=gnu11 $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(lint_includes) \
+	printf '%s\n' -std=gnu11 $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(lint_includes) \
 		$(STRAG_VERSION_CPPFLAGS) -DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' \
 		-DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS) \
-		$(OMPI_CFLAGS) $(OMPI_CPPFLAGS)
+		$(OMPI_CFLAGS) $(OMPI_CPPFLAGS) > compile_flags.txt
+	printf '%s\n' $(lint_units) | xargs -P `nproc` -n 6 clang-tidy -quiet -p .
+CLEANFILES += compile_flags.txt
 
 lint-shell:
 	cd $(top_srcdir) && { printf '%s\n' quickstart .ci/run test/run-test strag-mpirun.in tools/completion/strag && \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # strag cost: estimates that can be computed by hand, the algorithms of `all`, and a large n. (That
-# the estimates are those of the plans, execute.sh checks.)
+# the estimates are those of the plans, test/unit/test_cost.c checks.)
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"

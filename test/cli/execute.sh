@@ -53,7 +53,5 @@ altered no-order 's/"own_left":true,//'
 finds 'reduces in another order' "$work/no-order" recursive-doubling 4
 altered low-bound 's/0.33333333333333337/0.33333333333333331/'
 finds 'bound 1 is below' "$work/low-bound" circulant 3
-altered expensive 's/"seconds":1/"seconds":2/'
-finds 'cost of' "$work/expensive" ring 6
 
 summary

@@ -91,17 +91,6 @@ equal 'circulant' "$(<"$work/out")" \
 succeeds verify ring -n 5,2..3,5
 equal 'order of a list' "$(sed 's/.* n=\([0-9]*\) .*/\1/' "$work/out" | tr '\n' ' ')" '5 2 3 5 '
 
-# Either root of direct in one block: the same rounds and messages.
-succeeds verify direct -n 2..64 --blocks 1
-mv "$work/out" "$work/root-0"
-succeeds verify direct -n 2..64 --blocks 1 --root 1
-equal 'lines' "$(wc -l <"$work/out")" 63
-cmp -s "$work/root-0" "$work/out" || fail "roots differ: $(diff "$work/root-0" "$work/out" | head -n 4)"
-for root in 0 1; do
-    succeeds plan direct -n 4 --blocks 1 --root "$root" --rank 2 --format json
-    equal "root $root" "$(grep -o '"peer":[0-9]*' "$work/out" | sort -u)" "\"peer\":$root"
-done
-
 # With slow links: segments in their patterns, chunks that fill bubbles; shares by rate.
 succeeds verify optcc -n 8 --slow 3:1.5
 equal 'optcc' "$(<"$work/out")" \
@@ -110,50 +99,26 @@ succeeds verify weighted -n 8 --ranks-per-node 2 --slow 3:1.25
 equal 'weighted' "$(<"$work/out")" \
     'verified weighted n=8 blocks=256 rounds=38 sent-max=1.78947xS sent-total=14xS reduce-max=0.93421'
 
-# Bucket on tori: with one port a ring in each dimension, one after the other; with all 2D ports as
-# many parts, which all wait for the longest dimension.
-# bucket DIMS N PORTS BLOCKS ROUNDS [OPTION...]
-bucket() {
-    local dims=$1 n=$2 ports=$3 blocks=$4 rounds=$5
-    shift 5
-    succeeds verify bucket --torus "$dims" --ports "$ports" "$@"
-    equal "bucket on $dims, $ports ports" "$(<"$work/out")" "$(awk -v n="$n" -v blocks="$blocks" \
-        -v rounds="$rounds" 'BEGIN {
-            printf "verified bucket n=%d blocks=%d rounds=%d sent-max=%.6gxS sent-total=%.6gxS" \
-                   " reduce-max=%.6g", n, blocks, rounds, 2 * (n - 1) / n, 2 * (n - 1), (n - 1) / n
-        }')"
+# verified_on NAMES TOPOLOGY...: 24 ranks there, by each of these algorithms
+verified_on() {
+    local names=$1
+    shift
+    succeeds verify "${names// /,}" "$@"
+    equal "verified on $*" "$(awk '$3 == "n=24" { print $2 }' "$work/out" | paste -s -d ' ')" "$names"
 }
-bucket 4x4 16 1 16 12
-bucket 4x4 16 4 64 12
-bucket 5x3 15 1 15 12 -n 15
-bucket 5x3 15 4 60 16
-bucket 2x3x4 24 1 24 12
-bucket 2x3x4 24 6 144 18
-bucket 7 7 2 14 12
-for name in $(symmetric); do
-    topologies=('--tree 20,4' '-n 24 --ranks-per-node 5' '--tree ((3,5),(4,(6,6)))')
-    case $name in
-    flexreduce* | blueconnect) ;; # they need a tree
-    hamiltonian) topologies+=('--torus 6x4' '--torus 24') ;; # a whole torus of at most 2 dimensions
-    *) topologies+=('--torus 4x3x2' '--mesh 6x4' '--hyperx 4x6' '--hammingmesh 2x2:3x2') ;;
-    esac
-    for topology in "${topologies[@]}"; do
-        # shellcheck disable=SC2086
-        succeeds verify "$name" $topology
-        grep -q "^verified $name n=24 " "$work/out" || fail "$name $topology: $(<"$work/out")"
-    done
-done
+names=$(symmetric | paste -s -d ' ')
+verified_on "$names" --tree 20,4
+verified_on "$names" -n 24 --ranks-per-node 5
+verified_on "$names" --tree '((3,5),(4,(6,6)))'
+names=$(symmetric | grep -Ev '^(flexreduce|blueconnect$|hamiltonian$)' | paste -s -d ' ') # these need a tree, or a whole torus of at most 2 dimensions
+verified_on "$names" --torus 4x3x2
+verified_on "$names" --mesh 6x4
+verified_on "$names" --hyperx 4x6
+verified_on "$names" --hammingmesh 2x2:3x2
+verified_on hamiltonian --torus 6x4
+verified_on hamiltonian --torus 24
 
 # The algorithms for a straggler: rounds count from its arrival.
-for n in 2 3 4 5 7 8 13 16; do
-    for late in 0 1 $((n - 1)); do
-        succeeds verify straggler-pipeline -n "$n" --straggler "$late" --blocks 11
-        rounds=$(awk -v n="$n" 'BEGIN { q = 1; while (2 ^ q < n) q++; print 11 + q }')
-        grep -Eq "^verified straggler-pipeline n=$n blocks=11 rounds=$rounds sent-max=[0-9.]+xS\
- sent-total=$((2 * (n - 1)))xS reduce-max=[0-9.]+ rounds-before=[0-9]+\$" "$work/out" ||
-            fail "pipeline of $n: $(<"$work/out")"
-    done
-done
 succeeds verify stragglar -n 2,4,8 --straggler 1
 equal 'stragglar' "$(<"$work/out")" \
     'verified stragglar n=2 blocks=1 rounds=1 sent-max=1xS sent-total=2xS reduce-max=1 rounds-before=0

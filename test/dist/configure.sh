@@ -18,22 +18,22 @@ wrapper()
     chmod +x "$1"
 }
 
-# refused NAME TEXT CONFIGURE-ARGUMENT...: configure fails and prints TEXT
+# refused NAME TEXT CONFIGURE-ARGUMENT...: configure fails and prints TEXT, before it has examined the compiler
 refused()
 {
     local name=$1 text=$2
     shift 2
     mkdir "$work/try-$name"
-    grep -v path_NVCC "$work/alone/config.cache" > "$work/try-$name/config.cache"
-    if (cd "$work/try-$name" && "$srcdir/configure" --config-cache "$@" > output 2>&1); then
+    if (cd "$work/try-$name" && "$srcdir/configure" "$@" > output 2>&1); then
         fail "$name: configure accepts $*"
     fi
+    ! grep -q '^checking .*compiler' "$work/try-$name/output" || fail "$name: refused late"
     grep -q "^configure: error: .*$text" "$work/try-$name/output" ||
         { tail -n 3 "$work/try-$name/output"; fail "$name: no error with '$text'"; }
     echo "ok: $name: $(grep '^configure: error: ' "$work/try-$name/output")"
 }
 
-# What it finds out of the compiler is kept for the others; the build's own may have begun that.
+# What the build's own has found out of the compiler is known.
 mkdir "$work/alone"
 if [ -f "$builddir/config.cache" ]; then
     sed -E '/^ac_cv_(env|path)_/d' "$builddir/config.cache" > "$work/alone/config.cache"

@@ -96,7 +96,7 @@ echo "ok: $name is listed, proved and priced"
 
 if [ -f "$builddir/test/unit/test_plan.o" ]; then
     libraries="$(value unit_ldflags) $builddir/test/unit/.libs/libunit.a $libraries $(value CMOCKA_LIBS)"
-    for test in plan engine cost ${STRAG_TEST_FULL:+mutation failure memory in_order clocks straggler}; do
+    for test in plan engine ${STRAG_TEST_FULL:+cost mutation failure memory in_order clocks straggler}; do
         linked "test_$test" "$builddir/test/unit/test_$test.o"
         (cd "$work" && STRAG_CASES_MOST=100 "./test_$test" > output 2>&1) ||
             { tail -n 20 "$work/output"; fail "test_$test"; }

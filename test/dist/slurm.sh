@@ -87,6 +87,7 @@ ran()
 cd "$builddir"
 eval "$("$builddir/strag-mpirun" --print-env)"
 export OMPI_MCA_coll_strag_verbose=2
+[ ! -e test/mpi/.libs/nap.so ] || export LD_PRELOAD=$builddir/test/mpi/.libs/nap.so # as test/mpi/common.sh does
 program=("$builddir/bench/allreduce" --sizes 64K --iterations 2 --check --contender strag)
 OMPI_MCA_coll_strag_priority=100 timeout 60 srun --mpi=pmix -N4 -n8 "${program[@]}" > "$work/out" 2>&1 ||
     { cat "$work/out"; fail srun; }

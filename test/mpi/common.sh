@@ -145,11 +145,16 @@ if [ -e "$stock/mca_mtl_psm.so" ]; then
 fi
 
 # Next to other tests, ranks that wait sleep (nap.c); where times are judged, and in long runs, they do as they
-# always do.
-naps=()
+# always do. preloading FILE: a setting that lets ranks have this file, too.
+naps=() nap=
 if [ -e "$programs/.libs/nap.so" ] && [ -z "${STRAG_TEST_ALONE:-}" ] && [ "${STRAG_TEST_FULL:-0}" != 1 ]; then
-    naps=(env "LD_PRELOAD=$programs/.libs/nap.so")
+    nap=$programs/.libs/nap.so
+    naps=(env "LD_PRELOAD=$nap")
 fi
+preloading()
+{
+    echo "LD_PRELOAD=$1${nap:+:$nap}"
+}
 
 # mpi RANKS MPIRUN-OPTIONS-AND-PROGRAM...: run it, at most mpi_limit seconds, not counting what other
 # programs take (limit.c)
@@ -197,6 +202,20 @@ into_output()
         cat "$output"
         fail "mpirun -np $*"
     }
+}
+
+# report_is FILE EXPRESSION...: true of `job`, a report's JSON, and `c`, its communicators by their names
+report_is()
+{
+    python3 - "$@" << 'END' || fail "not so: $(cat "$1")"
+import json, sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    job = json.load(file)
+c = {communicator["communicator"]: communicator for communicator in job["communicators"]}
+for expression in sys.argv[2:]:
+    if not eval(expression):
+        sys.exit("not so: " + expression)
+END
 }
 
 # ---- Soak tests: the same over everything that strag's messages can go over, and counted ----

@@ -12,7 +12,7 @@ compare=$srcdir/bench/compare
 options=(--oversubscribe ${component_options[@]+"${component_options[@]}"} --mca pml ob1)
 
 # sm runs here, han does not on one host, and there is no component nothing.
-"$compare" --sizes 64,4K --minutes 0.02 --again 0 --components sm,han,nothing --fabric 'shared memory' --output "$files" \
+${naps[@]+"${naps[@]}"} "$compare" --sizes 64,4K --minutes 0.02 --again 0 --components sm,han,nothing --fabric 'shared memory' --output "$files" \
     -- "${options[@]}" -np 3 > "$output" 2>&1 || { cat "$output"; fail 'compare'; }
 python3 "$srcdir/bench/contributed.py" "$files/comparison.csv" || fail 'what compare writes does not pass its check'
 grep -q '^3 ranks on 1 host$' "$output" || { cat "$output"; fail 'the ranks'; }
@@ -72,7 +72,7 @@ cp "$files/comparison.html" "$files/first.html"
 cmp "$files/first.html" "$files/comparison.html" || fail 'compare --page draws another page'
 
 # A slow host: its launches are between the two commands.
-"$compare" --sizes 64 --minutes 0.01 --again 0 --launches 1 --tests blocking --components '' --output "$files" \
+${naps[@]+"${naps[@]}"} "$compare" --sizes 64 --minutes 0.01 --again 0 --launches 1 --tests blocking --components '' --output "$files" \
     --slow "touch '$files/slowed'" --restore "rm '$files/slowed' && touch '$files/restored'" \
     -- "${options[@]}" -np 2 > "$output" 2>&1 || { cat "$output"; fail 'compare --slow'; }
 [ -e "$files/restored" ] || fail 'the host is not restored'

@@ -3,7 +3,7 @@
 # Buffers in a device's memory (device.c), over the fake driver: reduced by the device or on the
 # host; sent by way of pinned memory over the PML, over UCX and through the memory that a host's ranks
 # share, or from where they are over a UCX that takes them. In most calls some ranks' buffers are on
-# the host. On each of these ways every pair of operator and type has one number of ranks.
+# the host. Within a host and between hosts every pair of operator and type has one number of ranks or one way.
 # STRAG_TEST_FULL=1: all with all.
 set -eu
 # shellcheck source=test/mpi/common.sh
@@ -66,14 +66,14 @@ ways=("")
 if ldconfig -p | grep -q libucp.so.0; then
     ucp=(--mca coll_strag_transport ucp -x "UCX_TLS=posix,self" -x UCX_LOG_LEVEL=error)
     over 2 "${ucp[@]}" --mca coll_strag_algorithm ring --mca coll_strag_segment_size 2K \
-        "$programs/device" --counts 700
+        "$programs/device" --counts 700 --pairs "$(third 1)"
     ways+=(host)
 fi
 # A UCX that takes device memory, preloaded: Open MPI's own components need more of UCX than it has.
 fake_ucp=$builddir/test/cuda/ucp/.libs/libucp.so.0
 if [ "${#ways[@]}" -gt 1 ] && [ -f "$fake_ucp" ]; then
-    direct=("${ucp[@]}" -x LD_PRELOAD="$fake_ucp" --mca pml ob1 --mca btl '^ofi,openib,uct' --mca osc ^ucx)
-    for ranks in 2 ${STRAG_TEST_FULL:+3} 4; do
+    direct=("${ucp[@]}" -x "$(preloading "$fake_ucp")" --mca pml ob1 --mca btl '^ofi,openib,uct' --mca osc ^ucx)
+    for ranks in 2 ${STRAG_TEST_FULL:+3 4}; do
         choose "$ranks"
         over "$ranks" "${direct[@]}" --mca coll_strag_segment_size 2K "$programs/device" \
             --counts 5,700 --algorithms "${chosen[ranks-2]},ring" --pairs "$(third "$ranks")"
@@ -144,7 +144,7 @@ fi
 # A call of the driver that fails ends the job; nothing hangs.
 for failure in "${failures[@]}"; do
     status=0
-    output=$(words 3 --mca coll_strag_device_buffers yes -x FAKE_CUDA_FAIL="$failure") || status=$?
+    output=$(words 2 --mca coll_strag_device_buffers yes -x FAKE_CUDA_FAIL="$failure") || status=$?
     if [ "$status" -eq 0 ] || [ "$status" -eq 124 ]; then
         fail "$failure: exit status $status: $output"
     fi

@@ -22,7 +22,7 @@ fail_at()
     if [ "$full" = 1 ]; then
         step=1
     fi
-    into_output "$ranks" "${options[@]}" "$@" env LD_PRELOAD="$shim" "$programs/errors" \
+    into_output "$ranks" "${options[@]}" "$@" env "$(preloading "$shim")" "$programs/errors" \
         --what "$what" --rank "$rank" --step "$step" --comm "$kind" --calls "${calls:-0}"
     grep -a '^errors: np .* places' "$output"
     grep -aq 'ranks with an error in a case: [1-9]' "$output" || fail "nothing has failed"

@@ -46,7 +46,7 @@ tries()
     echo "ok: tried: $(tr '\n' ' ' < "$files/tried")"
 }
 
-# runs WHAT BYTES OPTIONS...: this algorithm alone; "": none of strag
+# runs ALGORITHM BYTES OPTIONS...: it alone
 runs()
 {
     local what=$1
@@ -57,7 +57,7 @@ runs()
         fail "not '$what' alone at $1 bytes, but '$(tr '\n' ' ' < "$files/planned")': ${*:2}"
     fi
     grep -q '^links: np 5: 0 probes in 200 calls$' "$output" || fail "not 200 calls"
-    echo "ok: ${what:-the previous component} alone at $1 bytes: ${*:2}"
+    echo "ok: $what alone at $1 bytes: ${*:2}"
 }
 
 cat > "$files/rules.yaml" << 'END'
@@ -71,15 +71,14 @@ rules:
 END
 
 tries 1048576
-runs bine 65536 --mca coll_strag_rules "$files/rules.yaml"
-runs '' 8192 --mca coll_strag_rules "$files/rules.yaml"
 runs swing 65536 --mca coll_strag_algorithm swing
-runs '' 65536 --mca coll_strag_minimum_size 128K
-# Every other call is below the minimum.
-also=(--also 4096)
+# Every other call has 8 KiB, which the rule leaves to the previous component; and then is below the minimum.
+also=(--also 1024)
+runs bine 65536 --mca coll_strag_rules "$files/rules.yaml"
+also=(--also 8192)
 tries 1048576 --mca coll_strag_minimum_size 128K
 also=()
-! grep -q '^32768' "$files/tried" || fail "tried below a minimum of 128K"
+! grep -q '^65536' "$files/tried" || fail "tried below a minimum of 128K"
 # Short calls between hosts are not experimented with: one algorithm runs, and none is tried.
 run 32768
 if [ "$(wc -l < "$files/planned")" -gt 1 ] || [ -s "$files/tried" ]; then

@@ -28,6 +28,7 @@ mpi_tests = \
 	test/mpi/params.sh \
 	test/mpi/plans.sh \
 	test/mpi/printed.sh \
+	test/mpi/report_lines.sh \
 	test/mpi/save.sh \
 	test/mpi/signals.sh \
 	test/mpi/soak.sh \

@@ -16,7 +16,7 @@ shim=$builddir/test/mpi/.libs/failing.so
 run()
 {
     local status=0
-    mpi 3 -x LD_PRELOAD="$shim" -x FAILING="$2" -x FAILING_ON="$3" \
+    mpi 3 -x "$(preloading "$shim")" -x FAILING="$2" -x FAILING_ON="$3" \
         -x FAILING_RANK="$1" --mca coll strag "$programs/strangers" \
         > "$output" 2>&1 || status=$?
     if [ "$status" = 124 ] || [ "$status" = 137 ] ||

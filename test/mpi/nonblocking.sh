@@ -13,7 +13,7 @@ set -eu
 output=$builddir/nonblocking-output.$$
 trap 'rm -f "$output"' EXIT
 
-steps=400
+steps=250
 if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
     mpi_limit=7200
     steps=100000

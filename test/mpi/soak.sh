@@ -16,7 +16,7 @@ if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
     mpi_limit=7200
     calls=100000 threaded=100000 steps=10000
 else
-    calls=800 threaded=500 steps=150
+    calls=500 threaded=300 steps=100
 fi
 choose 4
 find_ways

@@ -18,7 +18,7 @@ measures()
     local ranks=$1 per=$2 alpha=$3 bandwidth=$4
     shift 4
     rm -f "$model"
-    if ! mpi "$ranks" -x LD_PRELOAD="$programs/.libs/configured_clock.so" -x CLOCK_ALPHA="$alpha" \
+    if ! mpi "$ranks" -x "$(preloading "$programs/.libs/configured_clock.so")" -x CLOCK_ALPHA="$alpha" \
         -x CLOCK_BANDWIDTH="$bandwidth" -x CLOCK_LOCAL=3,40 -x CLOCK_REDUCTION=80 \
         -x CLOCK_OVERHEAD=0.7 --mca coll strag \
         "$on_hosts" "$per" - "$builddir/tools/strag-tune" --model "$model" > "$output" 2>&1; then

@@ -66,7 +66,7 @@ for tls in tcp ${STRAG_TEST_FULL:+posix sysv} posix,cma; do
     choose "$ranks"
     export UCX_TLS=$tls,self
     must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 "$programs/matrix" \
-        --algorithms "${chosen[0]}" --most 100003 --large "$((ranks - 2))/3" --repeat 5
+        --algorithms "${chosen[0]}" --most 40009 --large "$((ranks - 2))/3" --repeat 5
     must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_segment_size 4K \
         "$programs/types" --algorithms "${chosen[1]}"
 done

@@ -67,6 +67,11 @@ bool support_is_short(void)
     return setting("STRAG_CASES_MOST", LONG_MAX) < LONG_MAX;
 }
 
+bool support_is_full(void)
+{
+    return getenv("STRAG_TEST_FULL") != NULL;
+}
+
 long support_cases(long usual)
 {
     long most = (long)setting("STRAG_CASES_MOST", LONG_MAX);

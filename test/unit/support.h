@@ -6,6 +6,7 @@
  *     STRAG_SEED        seed of all random choices (default 1); every test prints it
  *     STRAG_CASES       how many random cases a test runs (each test has its own default)
  *     STRAG_CASES_MOST  the default, but this many at most
+ *     STRAG_TEST_FULL   of what is left out for its time all
  */
 #ifndef STRAG_TEST_SUPPORT_H
 #define STRAG_TEST_SUPPORT_H
@@ -47,6 +48,9 @@ uint64_t support_seed(const char *test);
 /** Is the run to be short, as with sanitizers? Then of tests that try all cases some will do.
  * @return whether STRAG_CASES_MOST is set */
 bool support_is_short(void);
+
+/** Is the run to be long? @return whether STRAG_TEST_FULL is set */
+bool support_is_full(void);
 
 /** STRAG_CASES, or `usual` but at most STRAG_CASES_MOST. */
 long support_cases(long usual);

@@ -11,6 +11,7 @@
 #include "support.h"
 
 #include <limits.h>
+#include <stddef.h>
 
 enum {
     RANKS_MAX = 5,
@@ -63,18 +64,36 @@ static struct strag_arrivals *arrivals_of(struct state *state, int rank)
 
 /* ---- What was met ---- */
 
-static struct hash hash_of(const struct state *state)
+static void add(struct hash *hash, const void *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)data + i, bytes - i < 8 ? bytes - i : 8);
+        hash->a = (hash->a ^ word) * 0x9e3779b97f4a7c15u;
+        hash->b = (hash->b + word) * 0xc2b2ae3d27d4eb4fu;
+        hash->a ^= hash->a >> 29;
+        hash->b ^= hash->b >> 31;
+    }
+}
+
+/* Of what is in use: most channels are empty. */
+static struct hash hash_of(const struct state *state, int n)
 {
     struct hash hash = {1, 2};
-    const unsigned char *bytes = (const unsigned char *)state;
-    for (size_t i = 0; i < sizeof *state; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, bytes + i, sizeof *state - i < 8 ? sizeof *state - i : 8);
-        hash.a = (hash.a ^ word) * 0x9e3779b97f4a7c15u;
-        hash.b = (hash.b + word) * 0xc2b2ae3d27d4eb4fu;
-        hash.a ^= hash.a >> 29;
-        hash.b ^= hash.b >> 31;
+    for (int r = 0; r < n; r++) {
+        const struct rank *rank = &state->rank[r];
+        add(&hash, rank, offsetof(struct rank, arrivals) + strag_arrivals_bytes(n));
+        for (int to = 0; to < n; to++) {
+            const struct channel *channel = &state->channel[r][to];
+            const uint8_t count[] = {(uint8_t)to, channel->count};
+            if (!channel->count)
+                continue;
+            add(&hash, count, sizeof count);
+            add(&hash, channel->message, channel->count * sizeof *channel->message);
+        }
     }
+    add(&hash, state->decision, sizeof state->decision);
+    add(&hash, state->by, sizeof state->by);
     hash.a |= 1; /* 0 is an empty place */
     return hash;
 }
@@ -104,7 +123,8 @@ static bool is_new(struct exploration *exploration, const struct state *state)
         exploration->met = met;
         exploration->room = room;
     }
-    const bool fresh = insert(exploration->met, exploration->room, hash_of(state));
+    const bool fresh =
+        insert(exploration->met, exploration->room, hash_of(state, exploration->setting->n));
     exploration->count += fresh;
     return fresh;
 }
@@ -228,35 +248,36 @@ static void expire(struct state *state, int r)
 /* ---- All of them ---- */
 
 /* Everything that can happen next to a rank. @return how much */
-static int successors(struct exploration *exploration, const struct state *state, int r)
+static int successors(struct exploration *exploration, struct state *state, int r)
 {
     const struct setting *setting = exploration->setting;
-    struct state next = *state;
+    struct state next;
     int count = 0;
     if (may_arrive(setting, state, r)) {
+        next = *state;
         arrive(setting, &next, r);
         follow(&next, r);
         open_state(exploration, &next);
         count++;
     }
     for (int from = 0; from < setting->n; from++) {
-        next = *state;
-        if (!state->channel[from][r].count || !may_receive(&next, r))
+        if (!state->channel[from][r].count || !may_receive(state, r))
             continue;
+        next = *state;
         receive(&next, from, r);
         follow(&next, r);
         open_state(exploration, &next);
         count++;
     }
-    next = *state;
-    if (state->rank[r].phase == DECIDING && strag_arrivals_waits_for_one(arrivals_of(&next, r))) {
+    if (state->rank[r].phase == DECIDING && strag_arrivals_waits_for_one(arrivals_of(state, r))) {
+        next = *state;
         expire(&next, r);
         follow(&next, r);
         open_state(exploration, &next);
         count++;
     }
-    next = *state;
     if (may_finish(setting, state, r)) {
+        next = *state;
         next.rank[r].phase = ENDING;
         follow(&next, r);
         open_state(exploration, &next);
@@ -298,7 +319,7 @@ static void explore(const struct setting *setting)
     size_t ends = 0, most = (size_t)support_cases(LONG_MAX / 20) * 20;
     open_state(&exploration, &first);
     for (; exploration.nopen > 0 && most > 0; most--) {
-        const struct state state = exploration.open[--exploration.nopen];
+        struct state state = exploration.open[--exploration.nopen];
         int count = 0;
         for (int r = 0; r < setting->n; r++)
             count += successors(&exploration, &state, r);

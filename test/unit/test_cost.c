@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cost model: closed formulas worked out by hand, and a plain second implementation that goes
- * over whole plans, on random machines.
+ * The cost model: a plain second implementation that goes over whole plans, on random machines; and
+ * by hand what test/cli/cost.sh has not.
  */
 #include "algorithms/table.h"
 #include "model/cost.h"
@@ -68,136 +68,6 @@ static void assert_both(const char *name, const struct strag_problem *problem,
 }
 
 /* ---- By hand ---- */
-
-static void formulas_on_a_switch(void **state)
-{
-    (void)state;
-    struct strag_model model = plain_model();
-    model.link_latency = model.hop_latency = 0;
-    const double s = 1 << 20;
-    for (int n = 1; n <= 70; n++) {
-        const struct strag_problem problem = {.n = n};
-        int q = 0, log = 0;
-        while (1 << q < n)
-            q++;
-        while (2 << log <= n)
-            log++;
-        bool fold = n != 1 << log;
-        int p = 1 << log;
-        double part = 2.0 * (n - 1) / n * s / bandwidth;
-        assert_both("ring", &problem, &model, 1 << 20, 2 * (n - 1) * alpha + part);
-        assert_both("bucket", &problem, &model, 1 << 20, 2 * (n - 1) * alpha + part);
-        assert_both("circulant", &problem, &model, 1 << 20, 2 * q * alpha + part);
-        assert_both("recursive-doubling", &problem, &model, 1 << 20,
-                    (log + 2 * fold) * (alpha + s / bandwidth));
-        assert_both("recursive-halving", &problem, &model, 1 << 20,
-                    (2 * log + 2 * fold) * alpha + (2.0 * (p - 1) / p + 2 * fold) * s / bandwidth);
-    }
-}
-
-static void a_message_crosses_two_links_of_a_switch(void **state)
-{
-    (void)state;
-    const struct strag_model model = plain_model();
-    const struct strag_problem problem = {.n = 4};
-    assert_both("recursive-doubling", &problem, &model, 1000,
-                2 * (alpha + 2 * hop + 1000 / bandwidth));
-}
-
-static void recursive_doubling_on_a_ring(void **state)
-{
-    (void)state;
-    /* Distances 1, 2, 4; that many messages share the busiest link, the last one with a tie. */
-    struct strag_model model = plain_model();
-    struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "8", NULL, 1);
-    const struct strag_problem problem = {.n = 8, .topology = topology};
-    double latency = 3 * alpha + (1 + 2 + 4) * hop;
-    assert_both("recursive-doubling", &problem, &model, 1000,
-                latency + (1 + 2 + 2) * 1000 / bandwidth);
-    model.ties = STRAG_TIES_PLUS;
-    assert_both("recursive-doubling", &problem, &model, 1000,
-                latency + (1 + 2 + 4) * 1000 / bandwidth);
-    strag_topology_free(topology);
-}
-
-static void recursive_doubling_on_a_mesh(void **state)
-{
-    (void)state;
-    /* Without the wrap all four messages of the last round cross the middle each way. */
-    const struct strag_model model = plain_model();
-    struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, false, "8", NULL, 1);
-    const struct strag_problem problem = {.n = 8, .topology = topology};
-    assert_both("recursive-doubling", &problem, &model, 1000,
-                3 * alpha + 7 * hop + (1 + 2 + 4) * 1000 / bandwidth);
-    strag_topology_free(topology);
-}
-
-/* With all ports no link has two messages, so that each of the 2D parts has a link to itself. */
-static void bucket_with_all_ports(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *dims;
-        int n, ports, rounds;
-    } shapes[] = {{"4x4", 16, 4, 12}, {"8x8", 64, 4, 28}, {"3x3x3", 27, 6, 12}, {"5", 5, 2, 8}};
-    const struct strag_model model = plain_model();
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        struct strag_topology *topology =
-            machine_grid(STRAG_NETWORK_TORUS, true, shapes[i].dims, NULL, 1);
-        int n = shapes[i].n;
-        struct strag_problem problem = {.n = n, .topology = topology};
-        double latency = shapes[i].rounds * (alpha + hop);
-        double part = 2.0 * (n - 1) / n * (1 << 20) / bandwidth;
-        assert_both("bucket", &problem, &model, 1 << 20, latency + part / shapes[i].ports);
-        problem.ports = 1;
-        assert_both("bucket", &problem, &model, 1 << 20, latency + part);
-        strag_topology_free(topology);
-    }
-}
-
-static void ranks_of_a_host_share_its_link(void **state)
-{
-    (void)state;
-    const struct strag_model model = plain_model();
-    struct strag_topology *topology = machine_flat(4, 2);
-    const struct strag_problem problem = {.n = 4, .topology = topology};
-    assert_both("recursive-doubling", &problem, &model, 1000,
-                3e-7 + 1000 / 7e9 + alpha + 2 * hop + 2 * 1000 / bandwidth);
-    strag_topology_free(topology);
-}
-
-/* Four hosts of one rank on two switches, whose uplinks are slow. */
-static void a_slow_uplink_of_a_switch(void **state)
-{
-    (void)state;
-    const struct strag_model model = plain_model();
-    struct strag_node nodes[11] = {{.level = STRAG_LEVEL_NETWORK, .parent = -1}};
-    for (int s = 0; s < 2; s++)
-        nodes[1 + s] =
-            (struct strag_node){.level = STRAG_LEVEL_SWITCH, .parent = 0, .uplink = bandwidth / 8};
-    for (int r = 0; r < 4; r++) {
-        nodes[3 + r] = (struct strag_node){.level = STRAG_LEVEL_HOST, .parent = 1 + r / 2};
-        nodes[7 + r] = (struct strag_node){.level = STRAG_LEVEL_RANK, .parent = 3 + r, .rank = r};
-    }
-    struct strag_topology *topology;
-    struct strag_error err;
-    assert_int_equal(strag_topology_create(NULL, nodes, 11, 4, &topology, &err), STRAG_OK);
-    const struct strag_problem problem = {.n = 4, .topology = topology};
-    assert_both("recursive-doubling", &problem, &model, 1000,
-                alpha + 2 * hop + 1000 / bandwidth + alpha + 4 * hop + 2 * 8 * 1000 / bandwidth);
-    strag_topology_free(topology);
-}
-
-static void a_slow_host(void **state)
-{
-    (void)state;
-    const struct strag_model model = plain_model();
-    const struct strag_slow slow[] = {{3, 2.5}};
-    const struct strag_state slow_state = {.nslow = 1, .slow = slow};
-    const struct strag_problem problem = {.n = 8, .state = &slow_state};
-    double expected = 14 * (alpha + 2 * hop + 2.5 * 125000 / bandwidth);
-    assert_close(rounds_cost("ring", &problem, &model, 1000000), expected);
-}
 
 /* The first round in which a rank of `problem` sends or receives. */
 static int first_round(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
@@ -510,7 +380,7 @@ static void a_second_implementation(void **state)
     (void)state;
     struct rng rng = {support_seed("a_second_implementation")};
     int priced = 0;
-    for (long i = support_cases(support_is_short() ? 100 : 300); i > 0; i--) {
+    for (long i = support_cases(support_is_full() ? 300 : 100); i > 0; i--) {
         struct strag_topology *topology = random_machine(&rng);
         const struct strag_slow slow[] = {{(int)rng_below(&rng, (unsigned)topology->n), 1.5}};
         const struct strag_state slow_state = {.nslow = 1, .slow = slow};
@@ -623,7 +493,7 @@ static void partial_profiles_promise_no_more(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("unfinished_estimates")};
-    long cases = support_cases(60);
+    long cases = support_cases(support_is_full() ? 60 : 30);
     for (long i = 0; i < cases; i++) {
         struct strag_topology *topology = random_machine(&rng);
         const struct strag_straggler straggler[] = {
@@ -642,14 +512,6 @@ static void partial_profiles_promise_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas_on_a_switch),
-        cmocka_unit_test(a_message_crosses_two_links_of_a_switch),
-        cmocka_unit_test(recursive_doubling_on_a_ring),
-        cmocka_unit_test(recursive_doubling_on_a_mesh),
-        cmocka_unit_test(bucket_with_all_ports),
-        cmocka_unit_test(ranks_of_a_host_share_its_link),
-        cmocka_unit_test(a_slow_uplink_of_a_switch),
-        cmocka_unit_test(a_slow_host),
         cmocka_unit_test(a_late_rank),
         cmocka_unit_test(reducing_takes_time),
         cmocka_unit_test(posting_takes_time),

@@ -166,7 +166,7 @@ static void random_cases(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("test_engine")};
-    long cases = support_cases(5000);
+    long cases = support_cases(support_is_full() ? 5000 : 3000);
     for (long done = 0; done < cases;)
         done += run_cases(&rng, done, cases - done);
     print_message("%ld cases\n", cases);

@@ -97,7 +97,7 @@ static struct result run(const struct job *job, struct rng *rng)
  * @param[out] lost  in the mean @return the share of jobs that have */
 static double simulate(const struct job *job, struct rng *rng, int *after, struct result *lost)
 {
-    const int jobs = getenv("STRAG_TEST_FULL") ? 2000 : 200;
+    const int jobs = support_is_full() ? 2000 : 200;
     int adopted = 0, by[CALLS + 1] = {0};
     double most = 0;
     *lost = (struct result){0};

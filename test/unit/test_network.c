@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Links and routes, worked out by hand. A route is compared as text: the names of its links, one
- * behind the other, with "half" in front of those of a split tie.
+ * behind the other, with "half" in front of those of a split tie. (test_network_random goes over
+ * grids of all kinds.)
  */
 #include "model/network.h"
 
@@ -250,21 +251,6 @@ static void dimensions_of_two(void **state)
     net_free(&net);
 }
 
-static void a_mesh(void **state)
-{
-    (void)state;
-    struct net net = net_of(machine_grid(torus, false, "4x3x2", NULL, 2), STRAG_TIES_SPLIT);
-    assert_route(&net, 0, 7, 3,
-                 "(0,0,0) dimension 0 +, (1,0,0) dimension 0 +, (2,0,0) dimension 0 +");
-    assert_route(&net, 6, 0, 3,
-                 "(3,0,0) dimension 0 -, (2,0,0) dimension 0 -, (1,0,0) dimension 0 -");
-    assert_route(&net, 2 * 22, 2 * 1 + 1, 4, /* (2,2,1) to (1,0,0) */
-                 "(2,2,1) dimension 0 -, (1,2,1) dimension 1 -, (1,1,1) dimension 1 -, "
-                 "(1,0,1) dimension 2 -");
-    assert_route(&net, 4, 5, -1, "rank 4 up, rank 5 down");
-    net_free(&net);
-}
-
 /* Hosts may be anywhere; the other positions carry what passes. */
 static void a_job_in_a_larger_torus(void **state)
 {
@@ -306,54 +292,6 @@ static void boards_of_two(void **state)
     assert_route(&net, 7, 28, 4, /* (1,1) to (4,4) */
                  "(1,1) dimension 0 +, (4,1) dimension 0 from -, (4,1) dimension 1 +, "
                  "(4,4) dimension 1 from -");
-    net_free(&net);
-}
-
-static void boards_of_three(void **state)
-{
-    (void)state;
-    for (int split = 0; split < 2; split++) {
-        struct net net = net_of(machine_grid(boards, false, "6x6", "3x3", 1),
-                                split ? STRAG_TIES_SPLIT : STRAG_TIES_PLUS);
-        assert_route(&net, 0, 2, 2, "(0,0) dimension 0 +, (1,0) dimension 0 +");
-        assert_route(&net, 2, 1, 1, "(2,0) dimension 0 -");
-        assert_route(&net, 2, 3, 2, "(2,0) dimension 0 +, (3,0) dimension 0 from -");
-        assert_route(&net, 0, 30, 2, "(0,0) dimension 1 -, (0,5) dimension 1 from +");
-        assert_route(&net, 1, 3, 3, /* a tie in the middle of the first board */
-                     split ? "half (1,0) dimension 0 +, half (2,0) dimension 0 +, half (1,0) "
-                             "dimension 0 -, half (0,0) dimension 0 -, (3,0) dimension 0 from -"
-                           : "(1,0) dimension 0 +, (2,0) dimension 0 +, (3,0) dimension 0 from -");
-        assert_route(&net, 5, 1, 3, /* of the other */
-                     split
-                         ? "(5,0) dimension 0 +, half (2,0) dimension 0 from +, half (2,0) "
-                           "dimension 0 -, half (0,0) dimension 0 from -, half (0,0) dimension 0 +"
-                         : "(5,0) dimension 0 +, (2,0) dimension 0 from +, (2,0) dimension 0 -");
-        if (split)
-            assert_route(&net, 1, 4, 4, /* of both */
-                         "half (1,0) dimension 0 +, half (2,0) dimension 0 +, half (1,0) dimension "
-                         "0 -, half (0,0) dimension 0 -, half (5,0) dimension 0 from +, half (5,0) "
-                         "dimension 0 -, half (3,0) dimension 0 from -, half (3,0) dimension 0 +");
-        net_free(&net);
-    }
-}
-
-/* On a wide board the way over the switch may be the shorter one between two of its own hosts. */
-static void boards_of_other_sizes(void **state)
-{
-    (void)state;
-    struct net net = net_of(machine_grid(boards, false, "6", "6", 1), STRAG_TIES_SPLIT);
-    assert_route(&net, 0, 5, 2, "(0) dimension 0 -, (5) dimension 0 from +");
-    net_free(&net);
-    net = net_of(machine_grid(boards, false, "3x2", "1x1", 1), STRAG_TIES_PLUS);
-    assert_route(&net, 0, 2, 2, "(0,0) dimension 0 +, (2,0) dimension 0 from +");
-    assert_route(&net, 3, 1, 4,
-                 "(0,1) dimension 0 +, (1,1) dimension 0 from +, (1,1) dimension 1 +, "
-                 "(1,0) dimension 1 from +");
-    net_free(&net);
-    net = net_of(machine_grid(boards, false, "3", "1", 1), STRAG_TIES_SPLIT);
-    assert_route(&net, 0, 2, 2,
-                 "half (0) dimension 0 +, half (0) dimension 0 -, half (2) dimension 0 from +, "
-                 "half (2) dimension 0 from -");
     net_free(&net);
 }
 
@@ -432,13 +370,17 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tree),          cmocka_unit_test(bandwidths_of_a_tree),
-        cmocka_unit_test(a_dragonfly),     cmocka_unit_test(defaults),
-        cmocka_unit_test(a_torus),         cmocka_unit_test(dimensions_of_two),
-        cmocka_unit_test(a_mesh),          cmocka_unit_test(a_job_in_a_larger_torus),
-        cmocka_unit_test(a_hyperx),        cmocka_unit_test(boards_of_two),
-        cmocka_unit_test(boards_of_three), cmocka_unit_test(boards_of_other_sizes),
-        cmocka_unit_test(refusals),        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(a_tree),
+        cmocka_unit_test(bandwidths_of_a_tree),
+        cmocka_unit_test(a_dragonfly),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(a_torus),
+        cmocka_unit_test(dimensions_of_two),
+        cmocka_unit_test(a_job_in_a_larger_torus),
+        cmocka_unit_test(a_hyperx),
+        cmocka_unit_test(boards_of_two),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,7 +224,7 @@ static void quick_is_as_good(void **state)
 {
     (void)state;
     const uint64_t seed = support_seed("quick_is_as_good");
-    long machines = support_cases(getenv("STRAG_TEST_FULL") ? 2000 : 40);
+    long machines = support_cases(support_is_full() ? 2000 : 40);
     int failed = 0;
     for (long m = 0; m < machines; m++)
         failed += !check_machine(seed + (uint64_t)m);

@@ -281,7 +281,7 @@ static void one_slow_host(int u, int f, int ranks_per_host, struct rng *rng)
 /* From one pair of algorithm and factor to the next: of few all are others. */
 static long step(void)
 {
-    return support_is_short() ? 5 : 1;
+    return support_is_short() ? 5 : support_is_full() ? 1 : 2;
 }
 
 static void test_one_slow_host(void **state)
