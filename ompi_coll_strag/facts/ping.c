@@ -28,8 +28,10 @@ struct train {
 static const int32_t trains[] = {1, 4, 16, 32};
 enum { TRAINS = sizeof trains / sizeof *trains };
 
-/* Nothing is begun later, but for the first of each kind. */
-static const double most_seconds = 2e-3;
+/* Nothing is begun later but the first of each kind, and the second train if it is estimated to end
+ * within `second_seconds`: many networks let the first tens of KiB pass at once (a token bucket),
+ * so that only what a longer train takes more than a shorter one tells the bandwidth. */
+static const double most_seconds = 2e-3, second_seconds = 10e-3;
 
 /* Wait for a message, unless a rank has failed: the other may wait no more. @param code  of its
  * beginning */
@@ -100,7 +102,7 @@ static int answer(const struct coll_strag_failure *failure)
     return code;
 }
 
-/* A train begins only if it is estimated to end in time, too. @param trip  seconds of a round trip
+/* @param trip  seconds of a round trip
  * @return bytes per second; 0: not found out */
 static int run_trains(const struct coll_strag_failure *failure, int peer, double start, double trip,
                       double *bandwidth)
@@ -108,9 +110,9 @@ static int run_trains(const struct coll_strag_failure *failure, int peer, double
     double before = trip, pieces = 0;
     int code = OMPI_SUCCESS;
     for (int t = 0; t < TRAINS && code == OMPI_SUCCESS; t++) {
-        const double left = start + most_seconds - coll_strag_seconds();
+        const double left = t == 1 ? second_seconds : start + most_seconds - coll_strag_seconds();
         double seconds;
-        if (left < (t > 0 ? 4 * before : 2 * trip))
+        if (t > 0 && left < 4 * before)
             break;
         code = exchange(failure, peer, trains[t], PIECE, &seconds);
         if (seconds > before)

@@ -34,8 +34,9 @@ double coll_strag_read_number(const struct coll_strag_source *source, int id)
     if (strag_model_number_parse(id, source->text, &value, NULL) == STRAG_OK)
         return value;
     const locale_t before = strag_c_locale_enter();
-    snprintf(accepted, sizeof accepted, "numbers from %g to %g", strag_model_numbers[id].least,
-             STRAG_MODEL_NUMBER_MOST);
+    const struct strag_model_number *number = &strag_model_numbers[id];
+    snprintf(accepted, sizeof accepted, "numbers from %g to %g, in %s", number->least,
+             STRAG_MODEL_NUMBER_MOST, number->unit);
     strag_c_locale_leave(before);
     coll_strag_complain(source, "not a number in this range", NULL, accepted,
                         "a default for the network");

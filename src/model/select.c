@@ -22,7 +22,7 @@ enum { FEW_CHOICES = 5 };
 enum { MESSAGES = 1 << 17, MESSAGES_LEAST = 1 << 13 };
 
 /* A rank's plan is short if it is made in a millisecond, or in some more if ranks are very many:
- * with this many operations at most, and this many blocks if these differ in length. */
+ * with this many operations at most, and this many blocks. */
 enum { SHORT_OPERATIONS = 20000, SHORT_BLOCKS = 50000 };
 enum { VERY_MANY_RANKS = 1 << 14, MORE_FOR_VERY_MANY = 4 };
 
@@ -378,7 +378,7 @@ static int add_choices(struct pricing *pricing, const struct strag_algorithm *al
     int choices = strag_algorithm_choices(algorithm, problem, blocks), status = STRAG_OK;
     if (choices < 0)
         return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
-    if (wants_short(pricing->options) && algorithm->bounds)
+    if (wants_short(pricing->options))
         choices = keep_short(blocks, choices, SHORT_BLOCKS * size_class(problem));
     if (pricing->options->quick && problem->n > MANY_RANKS && choices > FEW_CHOICES)
         choices = thin_out(blocks, choices,

@@ -262,24 +262,26 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
     return STRAG_OK;
 }
 
-int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds,
+int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds, int64_t at_once,
                          struct strag_error *err)
 {
     const struct strag_problem *problem = &traffic->subject.instance.problem;
     traffic->visited_most = (int64_t)OPERATIONS_PER_MESSAGE * messages;
-    if ((int64_t)traffic->receivers * rounds < messages)
+    if (at_once * traffic->receivers * rounds < messages)
         return STRAG_OK;
     if (rounds > ROUNDS_ON_GRIDS &&
         traffic->platform->links->topology->network != STRAG_NETWORK_TREE)
         return too_many(traffic, err);
-    traffic->sample = strag_platform_sample(traffic->platform, problem, messages / rounds);
+    traffic->sample =
+        strag_platform_sample(traffic->platform, problem, (int)(messages / rounds / at_once));
     if (!traffic->sample)
         return no_memory(traffic, err);
     if (traffic->sample->count >= problem->n)
         traffic->sample = NULL;
     else
         traffic->receivers = traffic->sample->count;
-    return STRAG_OK;
+    return at_once > 1 && at_once * traffic->receivers > messages ? too_many(traffic, err)
+                                                                  : STRAG_OK;
 }
 
 /* Room for one more route. */
@@ -563,7 +565,7 @@ int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_
 {
     const struct strag_instance *instance = &traffic->subject.instance;
     const int64_t visited = traffic->visited;
-    int64_t operations = 0;
+    int64_t operations = 0, examined = 0;
     traffic->counts_only = true;
     for (int round = 0; round < instance->claim.rounds && operations <= most;) {
         const int64_t before = traffic->visited;
@@ -572,10 +574,13 @@ int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_
         const int end = single > round ? single : round + strag_instance_period(instance, round);
         strag_subject_visit(&traffic->subject, rank, (struct strag_rounds){round, end});
         operations += repeats * (traffic->visited - before);
+        examined += traffic->visited - before;
         round += (end - round) * repeats;
     }
     traffic->counts_only = false;
     traffic->visited = visited;
+    if (examined > traffic->examined)
+        traffic->examined = examined;
     return operations;
 }
 

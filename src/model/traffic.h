@@ -57,6 +57,8 @@ struct strag_traffic {
     bool failed;                       /* out of memory for messages */
     bool counts_only;                  /* operations are counted, and no messages recorded */
     int first_seen;                    /* the lowest round of an operation that was counted */
+    int64_t examined;                  /* operations of a rank in rounds that stand for others,
+                                          the most of those that were counted */
     int64_t visited, visited_most;     /* operations; if there are more, it is given up */
     double pace, local_pace; /* seconds per byte between hosts, and within one, by the model */
     double posting; /* seconds of the latency of the messages at hand: strag_model.overhead */
@@ -82,10 +84,12 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
 /**
  * Look at some ranks only, unless there are few enough.
  *
- * @param messages  about this many are examined; 16 times as many operations are refused
+ * @param messages  about this many are examined; 32 times as many operations are refused
  * @param rounds    that will be examined
+ * @param at_once   messages that a rank receives in a round, about
+ * @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_UNSUPPORTED if few ranks have too many
  */
-int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds,
+int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds, int64_t at_once,
                          struct strag_error *err);
 
 /** The first round in which a rank has an operation; the number of rounds: in none. */

@@ -113,7 +113,8 @@ printf -v names ', %s' "${algorithms[@]}"
 names="accepted: auto, previous$names; used: auto"
 # Each parameter with what it accepts, and values that it does not. A run has one of each parameter.
 sizes='bytes.*'
-numbers='numbers from .*'
+times='numbers from .*, in [un]s'
+rates='numbers from .*, in Gbit.s'
 bad=(
     "algorithm/${names#accepted: }/rign/Ring/ring,/ring circulant"
     'segment_size/auto, or bytes from 1 to 1G.*; used: auto/banana/0/2G/99999999999999999999'
@@ -129,9 +130,9 @@ bad=(
     'window/an integer from 0 to 8; used: 0/x/-1/9'
     'verbose/an integer, 0 or more; used: 0/abc/99999999999'
     'stuck/an integer, 0 or more; used: 30/soon/-1/1.5'
-    "alpha/$numbers/x/-1" "local_alpha/$numbers/1e99" "bandwidth/$numbers/0"
-    "local_bandwidth/$numbers/1x" "overhead/$numbers/-1" "injection_bandwidth/$numbers/-0.5" "link_latency/$numbers/-0.1" "hop_latency/$numbers/nan"
-    "reduce_bandwidth/$numbers/0x10"
+    "alpha/$times/x/-1" "local_alpha/$times/1e99" "bandwidth/$rates/0"
+    "local_bandwidth/$rates/1x" "overhead/$times/-1" "injection_bandwidth/$rates/-0.5" "link_latency/$times/-0.1" "hop_latency/$times/nan"
+    "reduce_bandwidth/$rates/0x10"
 )
 for k in 2 3 4 5; do
     options=()
