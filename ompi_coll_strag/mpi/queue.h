@@ -4,7 +4,8 @@
  * progress polls. The jobs of a queue run in the order in which they were added, one at a time;
  * those of different queues run side by side.
  *
- *     a communicator    one queue, for its nonblocking calls that strag runs
+ *     a communicator    one queue, for its nonblocking calls that strag runs, and before them for
+ *                       setup, if one of them has begun it
  *     a request         one of its own, if it is persistent, or if the previous component runs it
  *                       for strag
  *
