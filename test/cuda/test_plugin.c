@@ -67,24 +67,6 @@ static void places(void **state)
     plugin_close(&gpu, cuda);
 }
 
-/* Memory that was freed, and is somebody else's now, has another number. */
-static void numbers(void **state)
-{
-    (void)state;
-    plugin_driver(&gpu, 1);
-    const struct strag_cuda *cuda = plugin_open(&gpu, PLUGIN_FAKE_KERNELS);
-    uint64_t last = 0;
-    for (int i = 0; i < 5; i++) {
-        struct strag_cuda_location place;
-        void *address = gpu_allocate(&gpu, 0, GPU_DEVICE, 4096);
-        cuda->locate(address, &place);
-        assert_true(place.allocation > last);
-        last = place.allocation;
-        gpu_free(&gpu, 0, GPU_DEVICE, address);
-    }
-    plugin_close(&gpu, cuda);
-}
-
 /* The tests rely on it: nobody but the driver gets at a device's memory. */
 static void device_memory_is_out_of_reach(void **state)
 {
@@ -406,7 +388,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places),
-        cmocka_unit_test(numbers),
         cmocka_unit_test(device_memory_is_out_of_reach),
         cmocka_unit_test(another_context),
         cmocka_unit_test(operators),
