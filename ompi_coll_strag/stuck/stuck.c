@@ -131,10 +131,17 @@ static bool tells_why(const struct coll_strag_stuck *stuck)
     return !shm || strag_shm_tells_why(shm, stuck->examined.number);
 }
 
+/* A rank that waits in a nonblocking call for setup has not said what the call is. */
+static bool is_said(const struct strag_roster_entry *entry)
+{
+    return entry->bytes || entry->what;
+}
+
 /* Another rank has made another call of the same number. */
 static bool differs(const struct strag_roster_entry *self, const struct strag_roster_entry *other)
 {
-    return other->number == self->number && other->state <= STRAG_ROSTER_RUNS &&
+    return other->number == self->number && other->state <= STRAG_ROSTER_RUNS && is_said(self) &&
+           is_said(other) &&
            (other->bytes != self->bytes ||
             (other->what && self->what && other->what != self->what));
 }

@@ -18,6 +18,10 @@
  * with
  *                --later error that or an error
  *                free             they have left out a call, and free the communicator
+ *                setup            they leave MPI in the midst of a setup that a nonblocking call
+ *                                 has begun, at five points of it; then the others begin more
+ *                                 calls than they may before it is done. Rank 0 answers every
+ *                                 --late microseconds
  *                nothing          they are like the others
  * --until    how long: until the file exists (stopped: until somebody lets them go on)
  * --call     blocking, nonblocking, persistent
@@ -185,6 +189,53 @@ static void expect_errors(int errors, bool me)
     TEST_CHECK(test.rank != 0 || all > 0, "no rank saw an error");
 }
 
+/* Open MPI makes progress. */
+static void look(void)
+{
+    int there;
+    TEST_MPI(MPI_Iprobe(MPI_ANY_SOURCE, 2, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE));
+}
+
+static void wait_until(double time)
+{
+    const double seconds = time - MPI_Wtime();
+    if (seconds > 0)
+        usleep((useconds_t)(1e6 * seconds));
+}
+
+/* A setup that a nonblocking call begins, whose messages rank 0 answers once in a while. Ranks that
+ * are `me` leave MPI between its answer `answers` and the next one, and come back much later than a
+ * tick; the others begin more calls than may be begun before setup is done.
+ * @param between  seconds between two answers */
+static void set_up(bool me, int answers, double between)
+{
+    enum { MORE = 24, FIRST = 2, ANSWERS = 5 }; /* FIRST: calls that are delegated before setup */
+    MPI_Request requests[1 + MORE];
+    double *all = test_allocate((1 + MORE) * (size_t)count * sizeof *all);
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    for (int i = 0; i < FIRST; i++)
+        TEST_MPI(MPI_Allreduce(values, sums, count, MPI_DOUBLE, MPI_SUM, comm));
+    TEST_MPI(MPI_Barrier(comm));
+    const double start = MPI_Wtime();
+    TEST_MPI(MPI_Iallreduce(values, all, count, MPI_DOUBLE, MPI_SUM, comm, &requests[0]));
+    const double leaves = start + between * ((me ? answers : ANSWERS) + 0.5);
+    for (int a = 1; MPI_Wtime() < leaves; a++) {
+        wait_until(test.rank == 0 ? start + between * a : 0);
+        look();
+    }
+    wait_until(me ? start + between * (ANSWERS + 4) : 0);
+    for (int i = 1; i <= MORE; i++)
+        TEST_MPI(MPI_Iallreduce(values, all + i * count, count, MPI_DOUBLE, MPI_SUM, comm,
+                                &requests[i]));
+    TEST_MPI(MPI_Waitall(1 + MORE, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i <= MORE; i++)
+        TEST_CHECK(all[i * count] == test.n * (test.n - 1) / 2.0, "call %d is %g", i,
+                   all[i * count]);
+    TEST_MPI(MPI_Comm_free(&comm));
+    comm = MPI_COMM_WORLD;
+    free(all);
+}
+
 /* For who measures how soon it is said. */
 static void print_now(const char *what)
 {
@@ -195,10 +246,10 @@ static void print_now(const char *what)
     fflush(stdout);
 }
 
-static void run(bool me)
+static void run(bool me, long interval)
 {
     const bool wrong = is_away("size") || is_away("next") || is_away("free");
-    if (!is_away("nothing"))
+    if (!is_away("nothing") && !is_away("setup"))
         print_now(me ? "is away" : "calls");
     if (wrong) {
         const int errors = call_wrongly(me);
@@ -207,6 +258,8 @@ static void run(bool me)
         expect_errors(errors, me);
         return;
     }
+    for (int answers = 0; is_away("setup") && answers < 5; answers++)
+        set_up(me, answers, 1e-6 * (double)interval);
     if (me)
         stay_away((test.rank + 1) % test.n);
     check(call(count));
@@ -232,7 +285,7 @@ int main(int argc, char **argv)
     srand((unsigned)test.seed + (unsigned)test.rank);
     call_healthily(test_number("healthy", healthy, 0, 1000000),
                    test_number("late", late, 0, 10000000));
-    run(me);
+    run(me, test_number("late", late, 0, 10000000));
     if (persistent != MPI_REQUEST_NULL)
         TEST_MPI(MPI_Request_free(&persistent));
     free(values);

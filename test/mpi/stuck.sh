@@ -164,6 +164,16 @@ for ranks in ${STRAG_TEST_FULL:+2} 4; do
     lines 0 'has stood still|different arguments'
 done
 
+# Nor do calls of which one waits for setup, since another rank is not in MPI.
+for hosts in '' ${STRAG_TEST_FULL:+1}; do
+    if [ -n "$hosts" ] && ! can_make_hosts; then
+        continue
+    fi
+    into_output 4 "${options[@]}" --mca coll_strag_stuck 1 ${hosts:+"$on_hosts" "$hosts" -} "$programs/stuck" --count 100 \
+        --away setup --who 2 --healthy 1 --late 200000
+    lines 0 'different arguments'
+done
+
 # Over a network a rank makes no more calls after an error.
 if [ -n "${STRAG_TEST_TRANSPORT:-}" ]; then
     exit 0
