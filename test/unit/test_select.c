@@ -366,8 +366,7 @@ static void refused_candidates_say_why(void **state)
         assert_int_equal(candidate->profile == NULL, refused || trees);
         char why[80];
         if (flex) {
-            snprintf(why, sizeof why, "%s needs a tree, not a torus",
-                     strcmp(name, "flexreduce-direct") == 0 ? name : "flexreduce");
+            snprintf(why, sizeof why, "%s needs a tree, not a torus", name);
             assert_string_equal(candidate->refusal.text, why);
         }
         if (refused) {
