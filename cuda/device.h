@@ -80,7 +80,7 @@ void device_why(struct strag_cuda_device *device, struct strag_error *err);
 /* In pool.c: return all free blocks to the driver. The context is current. */
 void pool_empty(struct strag_cuda_device *device);
 
-/* Make the context current in this thread until device_leave. */
+/* In context.c: make the context current in this thread until device_leave. */
 int device_enter(struct strag_cuda_device *device);
 void device_leave(struct strag_cuda_device *device);
 

@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += cuda/libdriver.la
 cuda_libdriver_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/cuda
 cuda_libdriver_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 cuda_libdriver_la_SOURCES = \
+	cuda/context.c \
 	cuda/kernel_table.c cuda/kernel_table.h \
 	cuda/device.c cuda/device.h \
 	cuda/driver.c cuda/driver.h \

@@ -474,7 +474,7 @@ static void check_after(struct reader *reader, json_t *after, const struct strag
     char text[128] = "";
     const int32_t *needed = strag_plan_after(plan, op, &length);
     int *room = malloc((2 * (size_t)length + 1) * sizeof *room);
-    need_memory(reader, room);
+    need_memory(reader, room != NULL);
     if (!room || same_waits(after, needed, length, room)) {
         free(room);
         return;

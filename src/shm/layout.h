@@ -591,7 +591,7 @@ void strag_shm_note_write(struct strag_shm_writing *writing, double cost);
 
 /* ---- shm/messages.c ---- */
 
-/** Send the message, or receive it, if that is possible now.
+/** Send the message, or receive it, if there is room or data.
  * @return STRAG_OK, STRAG_PENDING: there is no room, or it is not there yet; or an error */
 int strag_shm_send_pending(struct strag_shm *shm, const struct strag_shm_pending *message);
 int strag_shm_receive_pending(struct strag_shm *shm, const struct strag_shm_pending *message);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One message through shared memory: it is sent, or received, if that is possible now.
+ * One message through shared memory is sent, or received, if there is room, or data.
  */
 #include "shm/layout.h"
 
