@@ -209,7 +209,7 @@ static void draw_last(struct rng *rng, int n, enum kind kind, double scale,
 static struct strag_call_sample draw_call(struct rng *rng, int n, enum kind kind, double scale,
                                           bool close, long call)
 {
-    struct strag_time last[STRAG_SHORTEST];
+    struct strag_time last[STRAG_SHORTEST] = {0};
     struct strag_call_sample sample = strag_call_sample_none();
     draw_last(rng, n, kind == TURNS ? EXPONENTIAL : kind, scale, last);
     if (kind == TURNS) {
