@@ -91,13 +91,23 @@ export OMPI_MCA_coll_strag_verbose=2
 case $("$OMPI_INFO" --version) in *'v5.0.'*) export OMPI_MCA_btl_tcp_disable_family=6 ;; esac # doc/guide/install.md
 [ ! -e test/mpi/.libs/nap.so ] || export LD_PRELOAD=$builddir/test/mpi/.libs/nap.so # as test/mpi/common.sh does
 program=("$builddir/bench/allreduce" --sizes 64K --iterations 2 --check --contender strag)
+ways=0
 if srun --mpi=list 2>&1 | grep -q pmix; then
     OMPI_MCA_coll_strag_priority=100 timeout 120 srun --mpi=pmix -N4 -n8 "${program[@]}" > "$work/out" 2>&1 ||
         { cat "$work/out"; fail srun; }
     ran 'srun --mpi=pmix'
+    ways=1
 else
     echo "left out: $(srun --version)'s srun has no PMIx: $(srun --mpi=list 2>&1 | paste -s -d ' ')"
 fi
-printf '%s\n' '#!/bin/sh' '#SBATCH --nodes=4 --ntasks-per-node=2' "$MPIRUN --mca coll strag ${program[*]}" > "$work/job"
-timeout 120 sbatch --wait -o "$work/out" "$work/job" > "$work/log/batch" 2>&1 || { cat "$work/log/batch" "$work/out"; fail sbatch; }
-ran 'mpirun in a batch script'
+case $("$OMPI_INFO" --version) in
+    *'v6.0.'*) echo "left out: btl/tcp of Open MPI 6.0.0rc2 finds no way between hosts that have one address" ;;
+    *)
+        printf '%s\n' '#!/bin/sh' '#SBATCH --nodes=4 --ntasks-per-node=2' "$MPIRUN --mca coll strag ${program[*]}" > "$work/job"
+        timeout 120 sbatch --wait -o "$work/out" "$work/job" > "$work/log/batch" 2>&1 ||
+            { cat "$work/log/batch" "$work/out"; fail sbatch; }
+        ran 'mpirun in a batch script'
+        ways=1
+        ;;
+esac
+[ "$ways" = 1 ] || skip 'no way is left'
