@@ -153,19 +153,15 @@ part_rpm()
     install build rpm rpmlint
     logged enter build bash -c "cd /build && nice rpmbuild -ta --nodeps --define 'ompi /usr' --define '_topdir /build/rpm' \
         --define '_smp_build_ncpus $(nproc)' strag-$version.tar.xz"
-    enter build bash -c 'cd /build && rpmlint rpm/RPMS/*/*.rpm rpm/SRPMS/*.rpm || true' > "$work/rpmlint" 2>&1
-    grep -q '^ *[1-9][0-9]* packages.* checked' "$work/rpmlint" || { cat "$work/rpmlint"; fail 'rpmlint'; }
-    # Who publishes them adds signature, packager and group; Debian's linker and rpm do the others.
-    if grep ' E: ' "$work/rpmlint" | grep -Ev ' E: (no-signature|no-packager-tag|no-group-tag|missing-hash-section)|/\.build-id'; then
-        fail 'rpmlint found errors'
-    fi
+    enter build bash -c "cd /build && rpmlint -r strag-$version/dist/strag.rpmlintrc rpm/RPMS/*/*.rpm rpm/SRPMS/*.rpm" \
+        > "$work/rpmlint" 2>&1 || { cat "$work/rpmlint"; fail 'rpmlint'; }
     grep ' W: ' "$work/rpmlint" || true
     echo "ok: $(cd "$work/build/changes/build/rpm" && echo RPMS/*/*.rpm): no errors"
     copy rpm mpi
-    install rpm rpm
+    install rpm rpm libyaml-0-2 libjansson4 # which --nodeps leaves out
     mkdir "$work/rpm/changes/packages"
-    cp "$work"/build/changes/build/rpm/RPMS/*/{strag-"$version",strag-devel,libstrag0}-*.rpm "$work/rpm/changes/packages/"
-    used rpm 'rpm -i --nodeps ./*.rpm' 'rpm -e strag strag-devel libstrag0' /packages/library.c
+    cp "$work"/build/changes/build/rpm/RPMS/*/strag-{"$version",libs,devel}-*.rpm "$work/rpm/changes/packages/"
+    used rpm 'rpm -i --nodeps ./*.rpm' 'rpm -e strag strag-libs strag-devel' /packages/library.c
 }
 
 # ---- The container ----
