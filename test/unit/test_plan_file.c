@@ -296,11 +296,6 @@ static const struct {
      "FILE: rank 0, operation 1 (send, peer 1, block 0): a round before that of"},
     {OPS("{\"kind\":\"send\",\"peer\":1,\"first\":0,\"count\":1,\"round\":0,\"stage\":\"\\\"\"}"),
      "FILE: ranks[0].ops[0].stage: a name of 1 to 31 letters"},
-    {OPS("{\"kind\":\"send\",\"peer\":1,\"first\":0,\"count\":1,\"round\":0,\"after\":[0]}"),
-     "FILE: ranks[0].ops[0].after: from the order of operations it is []; it may be left out"},
-    {OPS("{\"kind\":\"recv\",\"peer\":1,\"first\":0,\"count\":1,\"round\":0},"
-         "{\"kind\":\"send\",\"peer\":1,\"first\":0,\"count\":1,\"round\":0,\"after\":[]}"),
-     "FILE: ranks[0].ops[1].after: from the order of operations it is [0]; it may be left out"},
     {GROUP("{\"kind\":\"send\",\"count\":1,\"peer\":[1],\"first\":0,\"round\":0}"),
      "FILE: groups[0].ops[0].peer: an integer, or a list of 2 or 3"},
     {GROUP("{\"repeat\":2,\"ops\":[{\"repeat\":2,\"ops\":[]}]}"),
