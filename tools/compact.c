@@ -313,6 +313,7 @@ static int make_programs(struct compacting *compacting, const struct strag_insta
                          const struct strag_progress *progress, struct strag_error *err)
 {
     const int n = instance->problem.n;
+    int64_t operations = 0;
     int status = STRAG_OK;
     compacting->program = calloc((size_t)n, sizeof *compacting->program);
     if (!compacting->program)
@@ -323,7 +324,11 @@ static int make_programs(struct compacting *compacting, const struct strag_insta
         status = strag_instance_plan(instance, rank, &plan, err);
         if (status != STRAG_OK)
             break;
-        status = make_program(compacting, plan, err);
+        operations += plan->nops;
+        status = operations > STRAG_GIVEN_OPERATIONS_MAX
+                     ? strag_fail(err, STRAG_ERR_UNSUPPORTED, "more than %d operations of all ranks",
+                                  STRAG_GIVEN_OPERATIONS_MAX)
+                     : make_program(compacting, plan, err);
         strag_plan_free(plan);
     }
     return status;
