@@ -139,18 +139,3 @@ const struct command plan_command = {
     .groups = {&topology_group, &state_group},
     .run = run,
 };
-
-const struct command show_command = {
-    .name = "show",
-    .usage = " --plan FILE [--rank R] [--yes] [--format text|json|svg] [--compact]",
-    .summary = "Show a plan from a file, as `strag plan` shows those of algorithms.",
-    .options =
-        {
-            {OPTION_PLAN, "FILE", "the plan (doc/plan-format.md says what is in it)"},
-            {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
-            {OPTION_YES, "", "all ranks, however many"},
-            {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
-            {OPTION_COMPACT, "", "json: what ranks and rounds repeat is written once"},
-        },
-    .run = run,
-};

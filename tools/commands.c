@@ -51,10 +51,7 @@ static const char *or_a_plan(const struct command *command)
 static bool has_operand(const struct command *command, const char *operand, const char *also)
 {
     char names[STRAG_NAMES_MAX];
-    if (!operand && !command->takes_algorithm)
-        complain(command, STRAG_ERR_ARGUMENT, "--plan is missing; usage: strag %s%s", command->name,
-                 command->usage);
-    else if (!operand)
+    if (!operand)
         complain(command, STRAG_ERR_ARGUMENT, "no ALGORITHM is given; there are: %s%s%s",
                  strag_algorithm_names(names, sizeof names), also, or_a_plan(command));
     return operand != NULL;
