@@ -122,7 +122,7 @@ src_libstrag_la_SOURCES = \
 	src/run/roster.c src/run/roster.h \
 	src/shm/shm.c src/shm/shm.h \
 	src/shm/layout.h src/shm/messages.c \
-	src/shm/arena.c src/shm/drain.c \
+	src/shm/arena.c src/shm/arena.h src/shm/drain.c \
 	src/shm/join.c src/shm/limits.c \
 	src/shm/entered.c src/shm/entered.h \
 	src/shm/room.c \
