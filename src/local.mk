@@ -102,7 +102,7 @@ src_libstrag_la_SOURCES = \
 	src/plan/effort.h \
 	src/plan/expression.c src/plan/expression.h \
 	src/plan/given.c src/plan/given.h src/plan/given_check.c \
-	src/plan/given_parts.h src/plan/given_proof.c \
+	src/plan/given_proof.c \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/plan_file.c src/plan/plan_file.h \
 	src/plan/plan_proof.c src/plan/plan_proof.h \

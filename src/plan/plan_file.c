@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "base/text.h"
-#include "plan/given_parts.h"
 #include "plan/show.h"
 
 #include <jansson.h>
@@ -491,7 +490,7 @@ int strag_plan_file_parse(const char *text, size_t length, const char *name,
     if (reader.given) {
         reader.given->hash = strag_hash(STRAG_HASH_START, text, length);
         reader.given->bytes = length;
-        reader.head = strag_given_head(reader.given);
+        reader.head = &reader.given->head;
         read_root(&reader, root, most);
     }
     json_decref(root);
