@@ -88,9 +88,10 @@ static void draw(int percent)
         return;
     if (percent != UNKNOWN)
         snprintf(part, sizeof part, ", %d %%", percent);
-    snprintf(line, (size_t)columns() + 2, "\rstrag %s: %s%s, %d s", terminal.command, terminal.step,
-             part, (int)(time - terminal.begin));
-    const int drawn = (int)strlen(line) - 1;
+    const int most = columns();
+    const int all = snprintf(line, (size_t)most + 2, "\rstrag %s: %s%s, %d s", terminal.command,
+                             terminal.step, part, (int)(time - terminal.begin));
+    const int drawn = all - 1 < most ? all - 1 : most;
     if (drawn < terminal.drawn)
         erase();
     terminal.drawn = drawn;
