@@ -100,7 +100,7 @@ static bool suits(ompi_communicator_t *comm, struct file *file,
     struct strag_error err;
     if (NULL == file->given)
         return false;
-    const int n = strag_given_head(file->given)->n;
+    const int n = file->given->head.n;
     if (n != ompi_comm_size(comm)) {
         coll_strag_log(comm, "%s is not used: it is for %s", file->name,
                        strag_units_count(n, "rank").text);
@@ -114,11 +114,10 @@ static bool suits(ompi_communicator_t *comm, struct file *file,
         return false;
     }
     file->ready = true;
-    coll_strag_log(
-        comm, "%s: %s is proved%s, %s of %s", file->name, strag_given_head(file->given)->name,
-        file->proved ? " by what is in FILE.proof" : "",
-        strag_units_count((long long)strag_given_operations(file->given), "operation").text,
-        strag_units_count(n, "rank").text);
+    coll_strag_log(comm, "%s: %s is proved%s, %s of %s", file->name, file->given->head.name,
+                   file->proved ? " by what is in FILE.proof" : "",
+                   strag_units_count((long long)file->given->operations, "operation").text,
+                   strag_units_count(n, "rank").text);
     return true;
 }
 
@@ -201,7 +200,7 @@ static const struct strag_algorithm *find_part(const void *bytes, size_t size, i
     if (NULL == part)
         part = add_part(bytes, size, hash, rank);
     pthread_mutex_unlock(&kept.lock);
-    return part ? strag_given_algorithm(part->given) : NULL;
+    return part ? &part->given->row : NULL;
 }
 
 struct coll_strag_given *coll_strag_given_unpack(ompi_communicator_t *comm, const void *bytes,

@@ -74,7 +74,7 @@ OTHERS = [
     (r"smpi/.*|simgrid/.*", ["test/sim"]),
     (r"uc[ptsm]/.*", ["ompi_coll_strag", "test/cuda/ucp"]),
     (r"hwloc.*", ["src/machine", "test/mpi", "test/unit"]),
-    (r"yaml\.h", ["src/machine", "src/model", "tools/tune_rules.c"]),
+    (r"yaml\.h", ["src/machine", "src/model"]),
     (r"jansson\.h", ["src/plan"]),
     (r"cmocka\.h", ["test"]),
     (r"cuda.*\.h", ["test/cuda"]),

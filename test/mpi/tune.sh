@@ -89,7 +89,7 @@ into_output 2 "${tune[@]}" --sizes 4 --components none --output "$rules"
 grep -Eq '# +bytes +previous .* direct$' "$rules" || { cat "$rules"; fail "no components"; }
 echo "ok: other components"
 
-# Merging: other jobs' rules and all comments stay, the same job's rule is replaced.
+# Merging: other rules and all comments stay, strag-tune's own for the same job is replaced.
 cat > "$rules" << 'END'
 # mine
 strag-rules: 1
@@ -99,6 +99,7 @@ rules:
   sizes: [{from: 0, algorithm: ring}]
 - hosts: 1
   ranks-per-host: 2
+  # measured by strag-tune on a day; medians in microseconds:
   # old numbers
   sizes:
   - {from: 0, algorithm: circulant}

@@ -5,7 +5,7 @@
  * says is taken for a proof of just that file.
  */
 #include "memory.h"
-#include "plan/given_parts.h"
+#include "plan/given.h"
 #include "plan/plan_proof.h"
 #include "support.h"
 
@@ -158,7 +158,7 @@ static struct strag_given *give(const struct made *made)
 {
     struct strag_given *given = strag_given_create();
     assert_non_null(given);
-    struct strag_given_head *head = strag_given_head(given);
+    struct strag_given_head *head = &given->head;
     strcpy(head->name, "turned");
     head->n = made->n;
     head->blocks = made->n * made->chunk;
@@ -185,8 +185,7 @@ static int prove_all(const struct strag_given *given, struct strag_measure *meas
     struct strag_instance instance;
     struct strag_claim claim;
     assert_non_null(plans);
-    assert_int_equal(strag_instance_open(&instance, strag_given_algorithm(given), &problem, NULL),
-                     STRAG_OK);
+    assert_int_equal(strag_instance_open(&instance, &given->row, &problem, NULL), STRAG_OK);
     assert_int_equal(strag_instance_claim(&instance, &claim, NULL), STRAG_OK);
     assert_int_equal(support_create_all(instance.algorithm, &problem, plans, NULL), STRAG_OK);
     const int status = strag_verify_plans(plans, n, &claim, measure, NULL, err);
@@ -340,7 +339,7 @@ static void large_plans(void **state)
     struct strag_error err = {""};
     struct strag_measure measure;
     struct strag_given *given = parse(ring), *none = NULL;
-    assert_int_equal(strag_given_operations(given), 4000 * 3999 * 4);
+    assert_int_equal(given->operations, 4000 * 3999 * 4);
     assert_int_equal(strag_given_prove(given, &strag_given_in_job, NULL, &measure, &err), STRAG_OK);
     assert_int_equal(measure.rounds, 7998);
     assert_int_equal(measure.chain, 7998);

@@ -222,10 +222,10 @@ static void damaged_bytes(void **state)
         free(damaged);
         free(bytes);
     }
-    assert_in_range(refused, cases, SAMPLES * cases - cases);
+    assert_in_range(refused, cases, SAMPLES * cases - cases / 2);
 }
 
-/* Equal hosts take a few runs, however many they are. */
+/* Equal hosts take a few bytes each, however many ranks they have. */
 static void equal_hosts_are_short(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ static void equal_hosts_are_short(void **state)
     size_t size;
     char *bytes = packed(topology, &size);
     print_message("200 hosts of 50 ranks: %zu bytes\n", size);
-    assert_in_range(size, 100, 250);
+    assert_in_range(size, 200 * 2, 200 * 6);
     assert_int_equal(unpack(bytes, size, &again, &err), STRAG_OK);
     assert_same(topology, again);
     free(bytes);
