@@ -127,12 +127,8 @@ static void decide(struct setup *setup, struct coll_strag_decision *decision)
         decide_off(decision);
         return;
     }
-    if (setup->derive.origin && !coll_strag_logging) {
-        coll_strag_decide_once(&inputs, decision);
-    } else {
-        coll_strag_decide(&inputs, decision, &module->selection);
-        coll_strag_keep_table(&inputs, decision);
-    }
+    coll_strag_decide_once(&inputs, decision,
+                           setup->derive.origin && !coll_strag_logging ? NULL : &module->selection);
     coll_strag_save(&inputs, decision);
 }
 
