@@ -168,17 +168,15 @@ void coll_strag_setup_ping(struct setup *setup)
 
 /* ---- All together ---- */
 
-/* What others may have of this communicator later. */
+/* What others may have of this communicator later. @return false: out of memory */
 static bool prepare_shared_setup(const struct setup *setup)
 {
-    struct coll_strag_module *module = setup->module;
+    const struct coll_strag_module *module = setup->module;
     struct coll_strag_shared_setup *shared_setup = module->shared_setup;
-    shared_setup->n = ompi_comm_size(setup->comm);
-    shared_setup->id = setup->hosts->id;
     shared_setup->shared = NULL != module->shm;
     if (module->shm)
         shared_setup->hold = strag_shm_hold(module->shm);
-    return coll_strag_shared_setup_note_names(shared_setup, setup->comm) &&
+    return coll_strag_shared_setup_identify(shared_setup, setup->comm, setup->hosts->id) &&
            (shared_setup->hold || !module->shm);
 }
 

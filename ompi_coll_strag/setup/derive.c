@@ -147,7 +147,6 @@ static void join(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
     setup->hosts = &setup->derive.roll_call.answer.offer.hosts;
-    module->shared_setup->n = ompi_comm_size(setup->comm);
     coll_strag_count(STRAG_COUNT_SETUPS_DERIVED);
     if (setup->ranks) {
         coll_strag_log(setup->comm, "set up from the locations of another communicator's ranks");
@@ -231,9 +230,8 @@ void coll_strag_setup_end_derive(struct setup *setup)
     struct coll_strag_shared_setup *shared_setup = setup->module->shared_setup;
     share_plans(shared_setup);
     shared_setup->shared = NULL != setup->module->shm;
-    if (setup->blocking && !shared_setup->numbered_as_origin &&
-        coll_strag_shared_setup_note_names(shared_setup, setup->comm))
-        shared_setup->id = setup->hosts->id;
+    if (setup->blocking && !shared_setup->numbered_as_origin)
+        (void)coll_strag_shared_setup_identify(shared_setup, setup->comm, setup->hosts->id);
     setup->concludes = setup->concludes || setup->hosts->transport == COLL_STRAG_UCP;
     if (!setup->concludes && setup->code == OMPI_SUCCESS)
         coll_strag_shared_setup_publish(shared_setup);
