@@ -65,7 +65,7 @@ static bool knows_all(const struct coll_strag_ucp_joining *joining)
     bool all = true;
     pthread_mutex_lock(&coll_strag_ucp.lock);
     for (int rank = 0; rank < joining->n && all; rank++)
-        all = rank == joining->rank || coll_strag_ucp_find(name_of(joining, rank));
+        all = NULL != coll_strag_ucp_find(name_of(joining, rank));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     return all;
 }
@@ -165,23 +165,15 @@ static bool try_to_reach(struct coll_strag_ucp_joining *joining, int rank)
     return status == UCS_OK;
 }
 
-/* @return of the rank's process; -1: out of memory */
-static int32_t find_number(const struct coll_strag_ucp_joining *joining, int rank)
-{
-    if (rank == joining->rank)
-        return coll_strag_ucp_own();
-    const struct coll_strag_ucp_peer *peer = add_peer(joining, rank);
-    return peer ? peer->number : -1;
-}
-
 static void read_cards(struct coll_strag_ucp_joining *joining)
 {
     bool able = true;
     pthread_mutex_lock(&coll_strag_ucp.lock);
     for (int rank = 0; rank < joining->n && able; rank++) {
+        const struct coll_strag_ucp_peer *peer = add_peer(joining, rank);
+        able = NULL != peer;
+        joining->peers[rank] = peer ? peer->number : 0;
         joining->ids[rank] = card_of(joining, rank)->id;
-        joining->peers[rank] = find_number(joining, rank);
-        able = joining->peers[rank] >= 0;
     }
     able = able && strag_compact_make(joining->peers, joining->n, &joining->kept_peers) &&
            strag_compact_make(joining->ids, joining->n, &joining->kept_ids);

@@ -75,9 +75,8 @@ struct coll_strag_ucp_process {
     size_t address_bytes;
     uint64_t start_time;
     opal_hash_table_t *peers;         /* by name: struct coll_strag_ucp_peer */
-    struct coll_strag_ucp_peer **all; /* [number]; NULL: this process itself */
+    struct coll_strag_ucp_peer **all; /* [number]: the same, this process itself among them */
     int nall, all_room;
-    int own;          /* its number, plus 1; 0: it has none yet */
     uint32_t next_id; /* communicators so far */
 };
 
@@ -107,9 +106,6 @@ struct coll_strag_ucp_peer *coll_strag_ucp_find(opal_process_name_t name);
 /** Remember a process. @param address  is copied @return NULL: out of memory */
 struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const void *address,
                                                size_t bytes);
-
-/** The number of this process. @return -1: out of memory */
-int32_t coll_strag_ucp_own(void);
 
 /** Make the endpoint to a process, unless it is there. @return UCS_OK, or why not */
 ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer);
