@@ -25,12 +25,7 @@ struct record {
     struct strag_standstill standstill;
 };
 
-/* All that are attached. */
-static struct {
-    pthread_mutex_t lock;
-    struct coll_strag_ledger *first;
-    int traces; /* of communicators that are there; atomic */
-} ledgers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static int traces; /* of communicators that are there; atomic */
 
 static double job_start; /* when MPI_Init opened the component */
 
@@ -49,7 +44,7 @@ struct coll_strag_ledger *coll_strag_ledger_create(coll_strag_module_t *module,
     ledger->notes = strag_ledger_begin(malloc((size_t)room * sizeof(struct strag_stay)), room);
     ledger->noting = noting;
     if ((noting & COLL_STRAG_NOTES_TRACE) &&
-        __atomic_add_fetch(&ledgers.traces, 1, __ATOMIC_RELAXED) <= TRACES_MOST)
+        __atomic_add_fetch(&traces, 1, __ATOMIC_RELAXED) <= TRACES_MOST)
         ledger->trace =
             strag_trace_create(strag_trace_room(ompi_comm_size(comm)), coll_strag_seconds);
     ledger->module = module;
@@ -63,16 +58,9 @@ void coll_strag_ledger_free(struct coll_strag_ledger *ledger)
     if (NULL == ledger)
         return;
     coll_strag_teardown_leave(&ledger->teardown);
-    pthread_mutex_lock(&ledgers.lock);
-    if (ledger->link) {
-        *ledger->link = ledger->next;
-        if (ledger->next)
-            ledger->next->link = ledger->link;
-    }
-    pthread_mutex_unlock(&ledgers.lock);
     pthread_mutex_destroy(&ledger->lock);
     if (ledger->noting & COLL_STRAG_NOTES_TRACE)
-        (void)__atomic_sub_fetch(&ledgers.traces, 1, __ATOMIC_RELAXED);
+        (void)__atomic_sub_fetch(&traces, 1, __ATOMIC_RELAXED);
     strag_trace_free(ledger->trace);
     free(ledger->notes.stays);
     free(ledger);
@@ -137,38 +125,18 @@ static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
     return record;
 }
 
-/* Its turn has come; only once. */
-static bool is_first_time(struct coll_strag_ledger *ledger)
-{
-    const bool first = !ledger->ended;
-    ledger->ended = true;
-    return first;
-}
-
-/* Wherever there is a ledger, which all ranks have: how far setup has come here the others do not
+/* When MPI ends, messages of all communicators are posted before any is waited for. This is done
+ * wherever there is a ledger, which all ranks have: how far setup has come here the others do not
  * know, nor with it whether rank 0 reports. */
-static void begin_end(struct coll_strag_ledger *ledger)
+static void begin_end(struct coll_strag_teardown *teardown)
 {
+    struct coll_strag_ledger *ledger =
+        COLL_STRAG_OWNER(teardown, struct coll_strag_ledger, teardown);
     size_t bytes = 0;
     void *record = make_record(ledger, &bytes);
     ledger->collecting = true;
     coll_strag_collect_begin(&ledger->collect, ledger->comm, record, bytes, record_room(ledger),
                              takes_part);
-}
-
-/* MPI ends: messages of all communicators before any is waited for. What is posted may make
- * progress, in which a communicator that was freed may come to its end, and with it its ledger. */
-static void begin_all(void)
-{
-    struct coll_strag_ledger *ledger;
-    do {
-        pthread_mutex_lock(&ledgers.lock);
-        for (ledger = ledgers.first; ledger && !is_first_time(ledger);)
-            ledger = ledger->next;
-        pthread_mutex_unlock(&ledgers.lock);
-        if (ledger)
-            begin_end(ledger);
-    } while (ledger);
 }
 
 /* What has come from all ranks, on rank 0. */
@@ -339,12 +307,8 @@ static void end_ledger(struct coll_strag_teardown *teardown)
 {
     struct coll_strag_ledger *ledger =
         COLL_STRAG_OWNER(teardown, struct coll_strag_ledger, teardown);
-    if (coll_strag_teardown_is_final())
-        begin_all();
-    else if (is_first_time(ledger))
-        begin_end(ledger);
     if (!ledger->collecting)
-        return;
+        begin_end(teardown);
     const bool waits = ompi_comm_rank(ledger->comm) == 0 || coll_strag_teardown_is_final();
     const double wait_limit = waits ? COLL_STRAG_COLLECT_WAIT_LIMIT : COLL_STRAG_COLLECT_BRIEFLY;
     if (!coll_strag_collect_wait(&ledger->collect, wait_limit) && !waits)
@@ -365,14 +329,7 @@ static void attach(struct coll_strag_ledger *ledger)
         coll_strag_log(ledger->comm, "not reported: out of memory, or freed before its first call");
         return;
     }
-    coll_strag_teardown_attach(&ledger->teardown, ledger->comm, end_ledger);
-    pthread_mutex_lock(&ledgers.lock);
-    ledger->next = ledgers.first;
-    ledger->link = &ledgers.first;
-    if (ledger->next)
-        ledger->next->link = &ledger->next;
-    ledgers.first = ledger;
-    pthread_mutex_unlock(&ledgers.lock);
+    coll_strag_teardown_attach(&ledger->teardown, ledger->comm, begin_end, end_ledger);
 }
 
 /* Until the choice says otherwise: nothing but the length of a vector is examined before. */

@@ -31,11 +31,10 @@ struct coll_strag_ledger {
     char why[128];        /* room for `declined` */
 
     /* collect/record.c's */
-    bool attached, ended, collecting;
+    bool attached, collecting;
     struct coll_strag_teardown teardown;
     struct coll_strag_collect collect;
     pthread_mutex_t lock; /* of notes; with threads only */
-    struct coll_strag_ledger *next, **link;
 };
 
 /** The job begins. */

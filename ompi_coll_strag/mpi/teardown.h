@@ -36,18 +36,23 @@ void coll_strag_attribute_leave(struct coll_strag_attribute *attribute);
 
 /* Its owner's; it stays where it is from attach to leave. */
 struct coll_strag_teardown {
-    /* Called once at most, and no more after coll_strag_teardown_leave. It may wait. */
+    /* Each is called once at most, and no more after coll_strag_teardown_leave: first `begin`, if
+     * it is not NULL, of all whose time has come, then `end` of each, which may wait. What is
+     * attached meanwhile has `end` called alone. */
+    void (*begin)(struct coll_strag_teardown *teardown);
     void (*end)(struct coll_strag_teardown *teardown);
     ompi_communicator_t *comm;
 
     /* this file's */
-    bool attached, called;
+    bool attached;
+    int called; /* how many of the two */
     struct coll_strag_teardown *next;
 };
 
-/** Let `end` be called when the time comes: at once, if it comes just now. If it has come already
+/** Let both be called when the time comes: at once, if it comes just now. If it has come already
  * for the communicator, then when MPI ends. */
 void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
+                                void (*begin)(struct coll_strag_teardown *teardown),
                                 void (*end)(struct coll_strag_teardown *teardown));
 
 /** Does MPI end? Else a communicator is freed. */

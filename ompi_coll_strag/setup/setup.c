@@ -261,7 +261,7 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     setup->attached = NULL != module->attribute;
     setup->next = derive;
     if (!blocking)
-        coll_strag_teardown_attach(&module->teardown, comm, end_early);
+        coll_strag_teardown_attach(&module->teardown, comm, NULL, end_early);
 }
 
 void coll_strag_setup_free(struct setup *setup)

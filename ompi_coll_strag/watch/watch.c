@@ -152,7 +152,7 @@ struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_opt
         coll_strag_watch_free(watch);
         return NULL;
     }
-    coll_strag_teardown_attach(&watch->teardown, options->comm, end_watch);
+    coll_strag_teardown_attach(&watch->teardown, options->comm, NULL, end_watch);
     pthread_mutex_lock(&watches.lock);
     watch->next = watches.first;
     watches.first = watch;
