@@ -39,6 +39,7 @@
 #include "opal/runtime/opal.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/info.h"
+#include "opal/util/keyval_parse.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
 
