@@ -64,7 +64,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/watch/last_arrival.c ompi_coll_strag/watch/last_arrival.h \
 	ompi_coll_strag/watch/notes.c ompi_coll_strag/watch/notes.h \
 	ompi_coll_strag/watch/watch.c ompi_coll_strag/watch/watch.h \
-	ompi_coll_strag/watch/watch_make.c ompi_coll_strag/watch/watch_make.h \
+	ompi_coll_strag/watch/watch_make.c \
 	ompi_coll_strag/wire/device_buffer.c ompi_coll_strag/wire/device_buffer.h \
 	ompi_coll_strag/wire/exchange.c ompi_coll_strag/wire/exchange.h \
 	ompi_coll_strag/wire/transport.c ompi_coll_strag/wire/transport.h \

@@ -175,8 +175,7 @@ static void read_records(const struct coll_strag_ledger *ledger, const struct re
 }
 
 /* Why strag looks for stragglers, or does not, and what it has found. */
-static void add_watch(const struct coll_strag_module *module, const ompi_communicator_t *comm,
-                      struct strag_watch_summary *summary, struct strag_account *account)
+static void add_watch(const struct coll_strag_module *module, struct strag_account *account)
 {
     const struct coll_strag_decision *decision = &module->decision;
     account->needed = STRAG_CALLS_TO_NAME;
@@ -189,9 +188,7 @@ static void add_watch(const struct coll_strag_module *module, const ompi_communi
     account->dynamic = decision->dynamic != STRAG_DYNAMIC_NEVER;
     if (!module->watch)
         return;
-    coll_strag_watch_refresh(module->watch);
-    if (coll_strag_watch_summary(comm, summary))
-        account->summary = summary;
+    account->summary = strag_judge_summary(module->watch->judge);
     account->model = coll_strag_watch_model(module->watch);
     account->model_file = coll_strag_settings.model_file;
 }
@@ -209,7 +206,6 @@ static void name_communicator(const ompi_communicator_t *comm, char *name, size_
 static void make_report(const struct coll_strag_ledger *ledger, const struct records *records,
                         const char *name, const char *const *outcomes)
 {
-    struct strag_watch_summary summary;
     struct strag_loss loss;
     struct strag_account account = {
         .name = name,
@@ -228,7 +224,7 @@ static void make_report(const struct coll_strag_ledger *ledger, const struct rec
     if (strag_loss_find(records->stays, records->n, &loss) != STRAG_OK)
         return;
     if (!ledger->declined)
-        add_watch(ledger->module, ledger->comm, &summary, &account);
+        add_watch(ledger->module, &account);
     coll_strag_report(&account);
 }
 

@@ -102,12 +102,6 @@ static void keep_summary(struct coll_strag_watch *watch, const struct strag_watc
     pthread_mutex_unlock(&watches.lock);
 }
 
-void coll_strag_watch_refresh(struct coll_strag_watch *watch)
-{
-    if (watch->judge)
-        keep_summary(watch, strag_judge_summary(watch->judge));
-}
-
 /* ---- Nothing may be pending when a communicator or MPI comes to its end ---- */
 
 /* Other ranks may end the last call later, by what a slow link takes. One whose notes have failed
