@@ -12,25 +12,8 @@
 
 /* ---- Everybody's facts ---- */
 
-/* Rank 0 says whether it has room for what all ranks know. */
-void coll_strag_setup_make_room(struct setup *setup)
-{
-    const size_t n = (size_t)ompi_comm_size(setup->comm);
-    if (ompi_comm_rank(setup->comm) == 0) {
-        setup->ask.info = calloc(n, sizeof *setup->ask.info);
-        setup->ranks = malloc(n * sizeof *setup->ranks);
-    }
-    setup->number = setup->ask.info && setup->ranks;
-    strag_exchange_broadcast(&setup->messages.exchange, &setup->number, sizeof setup->number);
-}
-
 void coll_strag_setup_tell_own(struct setup *setup)
 {
-    if (!setup->number) {
-        coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
-        setup->next = NULL;
-        return;
-    }
     setup->ask.own = coll_strag_rank_info(
         setup->comm, coll_strag_pinned(setup->comm, setup->module->first.pinned));
     strag_exchange_gather(&setup->messages.exchange, &setup->ask.own, sizeof setup->ask.own,

@@ -49,27 +49,25 @@ static void forget_origin(struct setup *setup)
     setup->derive.origin = NULL;
     module->topology = NULL;
     module->lane_of = NULL;
-    free(setup->ranks);
-    setup->ranks = NULL;
 }
 
-/* Host and rank in the job: from the topology, and the processes' names. @return false: out of
- * memory, or the hosts have no names */
-static bool find_locations(struct setup *setup)
+/* Host and rank in the job: from the topology, and the processes' names. @return false: the hosts
+ * have no names */
+static bool find_locations(const struct setup *setup)
 {
     const struct strag_topology *topology = setup->module->topology;
-    const int n = ompi_comm_size(setup->comm);
-    setup->ranks = calloc((size_t)n, sizeof *setup->ranks);
-    for (int rank = 0; setup->ranks && rank < n; rank++) {
+    for (int rank = 0; rank < ompi_comm_size(setup->comm); rank++) {
         struct strag_rank_location *own = &setup->ranks[rank];
         const char *host = topology->nodes[topology->host_node[rank]].name;
         if (NULL == host)
             return false;
+        *own = (struct strag_rank_location){
+            .core = {-1, -1, -1},
+            .world = (int32_t)ompi_group_get_proc_name(setup->comm->c_local_group, rank).vpid,
+        };
         snprintf(own->host, sizeof own->host, "%s", host);
-        own->core = (struct strag_core){-1, -1, -1};
-        own->world = (int32_t)ompi_group_get_proc_name(setup->comm->c_local_group, rank).vpid;
     }
-    return NULL != setup->ranks;
+    return true;
 }
 
 /* All that needs no message. If the ranks are numbered as in the origin, as a dup's are, topology
@@ -120,9 +118,8 @@ static struct coll_strag_offer make_offer(struct setup *setup)
 
 void coll_strag_setup_call_roll(struct setup *setup)
 {
-    const int n = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
+    const int me = ompi_comm_rank(setup->comm);
     struct coll_strag_setup_derive *derive = &setup->derive;
-    derive->reply = (struct coll_strag_reply *)(void *)(setup->memory.infos + n);
     struct coll_strag_entry *entries = derive->reply->entries;
     memset(derive->reply, 0, sizeof *derive->reply); /* it is sent, padding and all; so are those */
     memset(entries + me, 0,

@@ -110,15 +110,25 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
 struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
     const size_t n = (size_t)ompi_comm_size(comm);
-    const size_t reply = sizeof(struct coll_strag_reply) + n * sizeof(struct coll_strag_entry);
-    struct setup *setup = malloc(sizeof *setup + n * sizeof(struct strag_shm_info) + reply);
+    const bool first = ompi_comm_rank(comm) == 0;
+    const size_t places = n * sizeof(struct strag_shm_info),
+                 reply = sizeof(struct coll_strag_reply) + n * sizeof(struct coll_strag_entry),
+                 info = first ? n * sizeof(struct coll_strag_rank_info) : 0,
+                 ranks = first ? n * sizeof(struct strag_rank_location) : 0;
+    struct setup *setup = malloc(sizeof *setup + places + reply + info + ranks);
     if (NULL == setup)
         return NULL;
     memset(setup, 0,
            offsetof(struct setup, messages.exchange)); /* that has much which need not be 0 */
     memset(&setup->number, 0, sizeof *setup - offsetof(struct setup, number));
     setup->module = module;
-    setup->memory.infos = (struct strag_shm_info *)(void *)(setup + 1);
+    char *behind = (char *)(setup + 1);
+    setup->memory.infos = (void *)behind;
+    setup->derive.reply = (void *)(behind += places);
+    if (!first)
+        return setup;
+    setup->ask.info = (void *)(behind += reply);
+    setup->ranks = (void *)(behind + info);
     return setup;
 }
 
@@ -156,7 +166,6 @@ static coll_strag_setup_step *const derive[] = {
 
 /* After a roll call that has found no origin. */
 static coll_strag_setup_step *const ask[] = {
-    coll_strag_setup_make_room,     /* rank 0 -- has it room for the answers? --> all */
     coll_strag_setup_tell_own,      /* all -- struct coll_strag_rank_info --> rank 0 */
     coll_strag_setup_tell_hosts,    /* rank 0 reads files -- struct coll_strag_hosts --> all */
     coll_strag_setup_tell_topology, /* rank 0 --> all */
@@ -278,9 +287,7 @@ void coll_strag_setup_free(struct setup *setup)
     coll_strag_ucp_forget(&setup->ucp);
     strag_topology_free(setup->unpacked);
     free(setup->ask.packed);
-    free(setup->ask.info);
     free(setup->given);
-    free(setup->ranks);
     free(setup->derive.rank_of);
     free(setup);
 }
