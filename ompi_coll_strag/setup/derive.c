@@ -93,27 +93,24 @@ static bool find_origin(struct setup *setup)
     return find_locations(setup);
 }
 
-/* @return this rank's; all 0: there is no origin, or it cannot be used */
-static struct coll_strag_offer make_offer(struct setup *setup)
+/* @param[out] offer  this rank's; all 0: there is no origin, or it cannot be used */
+static void make_offer(struct setup *setup, struct coll_strag_offer *offer)
 {
-    struct coll_strag_offer offer;
-    memset(&offer, 0, sizeof offer); /* it is sent, padding and all */
     if (!find_origin(setup)) {
         forget_origin(setup);
-        return offer;
+        return;
     }
-    offer.origin = setup->derive.origin->id;
-    offer.pinned = coll_strag_pinned(setup->comm, setup->module->first.pinned);
+    offer->origin = setup->derive.origin->id;
+    offer->pinned = coll_strag_pinned(setup->comm, setup->module->first.pinned);
     if (setup->ranks) {
-        coll_strag_setup_fill_in_hosts(setup, &offer.hosts);
+        coll_strag_setup_fill_in_hosts(setup, &offer->hosts);
         /* The origin's algorithm was pinned. (A grid's place in its network would be lost.) */
         if (setup->module->topology->network == STRAG_NETWORK_TREE &&
-            coll_strag_setup_find_ping(setup, &offer.hosts))
-            offer.origin = 0;
+            coll_strag_setup_find_ping(setup, &offer->hosts))
+            offer->origin = 0;
     }
     if (!setup->derive.origin->shared)
-        offer.hosts.shared_memory = COLL_STRAG_SHARED_NEVER;
-    return offer;
+        offer->hosts.shared_memory = COLL_STRAG_SHARED_NEVER;
 }
 
 void coll_strag_setup_call_roll(struct setup *setup)
@@ -124,12 +121,12 @@ void coll_strag_setup_call_roll(struct setup *setup)
     memset(derive->reply, 0, sizeof *derive->reply); /* it is sent, padding and all; so are those */
     memset(entries + me, 0,
            (size_t)strag_exchange_collected(&setup->messages.exchange) * sizeof *entries);
-    const struct coll_strag_offer offer = make_offer(setup);
-    if (offer.origin && derive->origin->shared)
+    make_offer(setup, &derive->reply->answer.offer);
+    if (derive->reply->answer.offer.origin && derive->origin->shared)
         setup->memory.shm =
             coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, &entries[me].info);
-    coll_strag_roll_call_begin(&derive->roll_call, &setup->messages.exchange, setup->comm,
-                               &setup->module->first, &offer, derive->reply->entries);
+    coll_strag_roll_call_begin(&derive->reply->answer, &setup->messages.exchange, setup->comm,
+                               &setup->module->first, entries);
 }
 
 /* ---- The answer ---- */
@@ -143,7 +140,7 @@ static bool has_origin(const struct coll_strag_answer *answer)
 static void join(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    setup->hosts = &setup->derive.roll_call.answer.offer.hosts;
+    setup->hosts = &setup->derive.reply->answer.offer.hosts;
     coll_strag_count(STRAG_COUNT_SETUPS_DERIVED);
     if (setup->ranks) {
         coll_strag_log(setup->comm, "set up from the locations of another communicator's ranks");
@@ -158,10 +155,9 @@ void coll_strag_setup_answer(struct setup *setup)
 {
     struct coll_strag_setup_derive *derive = &setup->derive;
     const int me = ompi_comm_rank(setup->comm);
-    struct coll_strag_answer *answer = &derive->roll_call.answer;
-    coll_strag_roll_call_add(&derive->roll_call, derive->reply->entries + me,
+    struct coll_strag_answer *answer = &derive->reply->answer;
+    coll_strag_roll_call_add(answer, derive->reply->entries + me,
                              strag_exchange_collected(&setup->messages.exchange));
-    derive->reply->answer = *answer;
     if (me == 0 && has_origin(answer) && answer->offer.hosts.transport != COLL_STRAG_UCP) {
         join(setup);
         coll_strag_setup_make_decision(setup);
@@ -181,12 +177,11 @@ void coll_strag_setup_show_places(struct setup *setup)
 
 bool coll_strag_setup_is_derived(struct setup *setup, bool *here)
 {
-    struct coll_strag_setup_derive *derive = &setup->derive;
-    derive->roll_call.answer = derive->reply->answer;
-    *here = coll_strag_roll_call_end(&derive->roll_call);
-    setup->module->pml.by_shape = derive->roll_call.answer.presence.few == INT32_MAX;
-    setup->hosts = &derive->roll_call.answer.offer.hosts;
-    if (has_origin(&derive->roll_call.answer))
+    const struct coll_strag_answer *answer = &setup->derive.reply->answer;
+    *here = coll_strag_roll_call_end(setup->comm, &setup->module->first, answer);
+    setup->module->pml.by_shape = answer->presence.few == INT32_MAX;
+    setup->hosts = &answer->offer.hosts;
+    if (has_origin(answer))
         return true;
     coll_strag_setup_leave_place(setup);
     forget_origin(setup);

@@ -36,8 +36,7 @@ struct coll_strag_setup_derive {
     struct coll_strag_shared_setup *origin; /* the module's shared setup has the reference; NULL:
                                                none, so all ranks are asked */
     int32_t *rank_of;                       /* [rank]: its rank there; owned */
-    struct coll_strag_roll_call roll_call;
-    struct coll_strag_reply *reply; /* behind the struct setup */
+    struct coll_strag_reply *reply;         /* behind the struct setup */
 };
 
 /* setup/ask.c's. */
