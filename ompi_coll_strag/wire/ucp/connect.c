@@ -196,7 +196,8 @@ struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *
     if (!agreed(joining))
         return NULL;
     struct coll_strag_ucp_transport *transport = joining->transport;
-    coll_strag_ucp_transport_init(transport, joining->comm, &joining->kept_peers,
+    transport->own_peers = joining->kept_peers;
+    coll_strag_ucp_transport_init(transport, joining->comm, &transport->own_peers,
                                   &joining->kept_ids);
     joining->transport = NULL;
     joining->kept_peers = joining->kept_ids = (struct strag_compact){NULL};
@@ -229,20 +230,12 @@ struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_tran
 {
     const struct coll_strag_ucp_transport *first =
         (const struct coll_strag_ucp_transport *)transport;
-    const int n = ompi_comm_size(first->super.comm);
-    struct strag_compact kept_peers = {NULL}, kept_ids = {NULL};
     struct coll_strag_ucp_transport *made = calloc(1, sizeof *made);
-    int32_t *peers = calloc((size_t)n, sizeof *peers);
-    for (int rank = 0; peers && rank < n; rank++)
-        peers[rank] = strag_compact_at(&first->peers, rank);
-    const bool kept = made && peers && strag_compact_make(peers, n, &kept_peers) &&
-                      strag_compact_make(numbers, n, &kept_ids);
-    free(peers);
-    if (!kept) {
-        strag_compact_free(&kept_peers);
+    struct strag_compact ids;
+    if (!made || !strag_compact_make(numbers, ompi_comm_size(transport->comm), &ids)) {
         free(made);
         return NULL;
     }
-    coll_strag_ucp_transport_init(made, first->super.comm, &kept_peers, &kept_ids);
+    coll_strag_ucp_transport_init(made, transport->comm, first->peers, &ids);
     return &made->super;
 }

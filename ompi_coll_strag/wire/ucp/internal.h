@@ -86,10 +86,11 @@ extern struct coll_strag_ucp_process coll_strag_ucp;
 struct coll_strag_ucp_transport {
     struct coll_strag_transport super;
     int rank;
-    struct strag_compact peers; /* [rank]: its process's number here */
-    struct strag_compact ids;   /* [rank]: the number that it gave the communicator */
-    unsigned idle;              /* looks without a result */
-    double watched;             /* seconds: when it was last looked whether peers run */
+    const struct strag_compact *peers; /* [rank]: its process's number here; */
+    struct strag_compact own_peers;    /* ... these, or the communicator's first transport's */
+    struct strag_compact ids;          /* [rank]: the number that it gave this one */
+    unsigned idle;                     /* looks without a result */
+    double watched;                    /* seconds: when it was last looked whether peers run */
 };
 
 /**
@@ -116,11 +117,8 @@ uint64_t coll_strag_ucp_start_time(int32_t pid);
 /** Does a process still run? If it is seen that it does not, its failure is recorded. */
 void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer);
 
-/**
- * The transport of a communicator.
- *
- * @param peers, ids  the transport's from now on
- */
+/** A transport of a communicator, of which only own_peers may be set. @param peers  must outlive it
+ * @param ids  the transport's from now on */
 void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
                                    ompi_communicator_t *comm, const struct strag_compact *peers,
                                    const struct strag_compact *ids);

@@ -47,7 +47,7 @@ static int mpi_code(ucs_status_t status)
 static struct coll_strag_ucp_peer *peer_of(const struct coll_strag_ucp_transport *transport,
                                            int rank)
 {
-    return coll_strag_ucp.all[strag_compact_at(&transport->peers, rank)];
+    return coll_strag_ucp.all[strag_compact_at(transport->peers, rank)];
 }
 
 /* ---- Errors ---- */
@@ -335,7 +335,8 @@ void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
                   .comm = comm,
                   .other = -1},
         .rank = ompi_comm_rank(comm),
-        .peers = *peers,
+        .peers = peers,
+        .own_peers = transport->own_peers,
         .ids = *ids,
     };
 }
@@ -346,7 +347,7 @@ void coll_strag_ucp_free(struct coll_strag_transport *base)
     if (NULL == base)
         return;
     free(transport->super.messages);
-    strag_compact_free(&transport->peers);
+    strag_compact_free(&transport->own_peers);
     strag_compact_free(&transport->ids);
     free(transport);
 }
