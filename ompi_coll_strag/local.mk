@@ -59,7 +59,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/user/info_keys.c ompi_coll_strag/user/info_keys.h \
 	ompi_coll_strag/user/log.c ompi_coll_strag/user/log.h \
 	ompi_coll_strag/user/settings.c ompi_coll_strag/user/settings.h \
-	ompi_coll_strag/user/texts.c ompi_coll_strag/user/texts.h \
+	ompi_coll_strag/user/texts.c \
 	ompi_coll_strag/user/values.c ompi_coll_strag/user/values.h \
 	ompi_coll_strag/watch/last_arrival.c ompi_coll_strag/watch/last_arrival.h \
 	ompi_coll_strag/watch/notes.c ompi_coll_strag/watch/notes.h \

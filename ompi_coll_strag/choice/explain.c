@@ -3,28 +3,19 @@
 
 #include "user/log.h"
 
+#include "base/text.h"
 #include "base/units.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A text that grows in a buffer, and is cut at its end. */
+/* A line that is cut at its end. */
 struct line {
     char text[512];
 };
 
-static void add(struct line *line, const char *format, ...) STRAG_PRINTF(2, 3);
-
-static void add(struct line *line, const char *format, ...)
-{
-    va_list args;
-    size_t length = strlen(line->text);
-    va_start(args, format);
-    vsnprintf(line->text + length, sizeof line->text - length, format, args);
-    va_end(args);
-}
+#define add(line, ...) strag_append((line)->text, sizeof(line)->text, __VA_ARGS__)
 
 /* ---- The topology ---- */
 

@@ -76,9 +76,9 @@ void coll_strag_rank_info_prepare(void)
  * How long the segments are that messages are cut into. Every rank looks at its own ways to others;
  * the shortest that any of them finds is used by all.
  *
- *     same host          1 MiB     measured best through shared memory
- *     btl tcp            what it sends at once, eager limit less a page (60 KiB)
- *     another network    256 KiB
+ *     same host             1 MiB     measured best through shared memory
+ *     btl tcp               what it sends at once, eager limit less a page (60 KiB)
+ *     another network, UCX  256 KiB
  *
  * For a longer message over TCP the PML first asks the receiver where it may go (rendezvous). The
  * answer waits in the same byte stream behind all that the receiver itself is sending, so that of
@@ -86,10 +86,7 @@ void coll_strag_rank_info_prepare(void)
  * is short enough goes without asking. Networks with hardware of their own for answers need no such
  * care.
  */
-static const size_t memory_segment = (size_t)1 << 20, network_segment = (size_t)256 << 10;
-
-/* Over UCX. */
-static const size_t ucp_segments[STRAG_LANES] = {
+static const size_t usual_segments[STRAG_LANES] = {
     [COLL_STRAG_MEMORY] = (size_t)1 << 20,
     [COLL_STRAG_NETWORK] = (size_t)256 << 10,
 };
@@ -125,8 +122,8 @@ static size_t segment_to(ompi_proc_t *proc, size_t usual)
 static void find_segments(ompi_communicator_t *comm, uint64_t *segments)
 {
     bool known[STRAG_LANES] = {false};
-    segments[COLL_STRAG_MEMORY] = memory_segment;
-    segments[COLL_STRAG_NETWORK] = network_segment;
+    for (int l = 0; l < STRAG_LANES; l++)
+        segments[l] = usual_segments[l];
     for (int rank = 0; rank < ompi_comm_size(comm) && coll_strag_pml_is_ob1(); rank++) {
         ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
         enum coll_strag_lane lane = OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags)
@@ -150,7 +147,7 @@ void coll_strag_least_segments(const struct coll_strag_rank_info *ranks, int n,
                 least = ranks[rank].segments[l];
         }
         segments[COLL_STRAG_PML][l] = wanted ? wanted : least;
-        segments[COLL_STRAG_UCP][l] = wanted ? wanted : ucp_segments[l];
+        segments[COLL_STRAG_UCP][l] = wanted ? wanted : usual_segments[l];
     }
 }
 

@@ -31,22 +31,22 @@ bool coll_strag_finds_slow(ompi_communicator_t *comm)
     return is_auto(coll_strag_slowdown(comm, buffer));
 }
 
-/* "n1, n2, n3 and 5 more": the job's hosts, each once, and which is nearest to a wrong one. */
+/* "n1, n2, n3 and 5 more": the job's hosts, each once, and which is nearest to a wrong one.
+ * @param text  empty */
 static void list_hosts(const struct strag_rank_location *ranks, int n, const char *wrong,
                        struct strag_nearest *nearest, char *text, size_t size)
 {
     struct strag_names hosts = {.room = 0};
-    size_t used = 0;
     for (int rank = 0; rank < n; rank++) {
         const char *host = ranks[rank].host;
         if (strag_names_find(&hosts, host) >= 0 || !strag_names_add(&hosts, host, rank))
             continue;
         strag_nearest_offer(nearest, wrong, host);
-        if (hosts.count <= LISTED_MAX && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", host);
+        if (hosts.count <= LISTED_MAX)
+            strag_append(text, size, "%s%s", text[0] ? ", " : "", host);
     }
-    if (hosts.count > LISTED_MAX && used < size)
-        snprintf(text + used, size - used, " and %d more", hosts.count - LISTED_MAX);
+    if (hosts.count > LISTED_MAX)
+        strag_append(text, size, " and %d more", hosts.count - LISTED_MAX);
     strag_names_free(&hosts);
 }
 

@@ -61,9 +61,8 @@ static void complain_unknown(const struct coll_strag_source *source, const char 
     char accepted[256] = "";
     struct strag_nearest nearest = {NULL, 0};
     for (int k = 0; k < KEYS; k++) {
-        const size_t length = strlen(accepted);
         strag_nearest_offer(&nearest, name, key_name(k));
-        snprintf(accepted + length, sizeof accepted - length, "%s%s", k ? ", " : "", key_name(k));
+        strag_append(accepted, sizeof accepted, "%s%s", k ? ", " : "", key_name(k));
     }
     coll_strag_complain(source, "no such info key", nearest.name, accepted, "nothing");
 }

@@ -2,7 +2,6 @@
 #include "log.h"
 
 #include "compat/world.h"
-#include "texts.h"
 
 #include "base/units.h"
 

@@ -41,6 +41,15 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_AWAITED,
 };
 
+/* What it says, and which processes show it. */
+struct coll_strag_text {
+    const char *text; /* its %s, one or two: what cannot be used, and why */
+    enum { ANY_RANK, FIRST_RANK, FIRST_AND_OTHER_HOSTS, ONE_PER_HOST } who;
+};
+
+/* [enum coll_strag_warning] */
+extern const struct coll_strag_text coll_strag_texts[];
+
 /* strag's, such as 1.2.0. */
 extern const char coll_strag_version[];
 

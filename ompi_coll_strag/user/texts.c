@@ -3,8 +3,6 @@
  * Compiled in: Open MPI 6.0 has no folders of help texts any more, and earlier versions need not
  * find ours.
  */
-#include "texts.h"
-
 #include "log.h"
 
 #define WHAT_AND_WHY "\n  %s\n\n  %s\n"
