@@ -2,8 +2,7 @@
 /*
  * Plans from files (coll_strag_plan, the info key, `plan` in a rules file): rank 0 of a
  * communicator reads and proves them, sends them to all in setup, and each rank keeps what it needs
- * for its own part. From then on they are algorithms that run at some sizes, before all that the
- * table says. A file that cannot be used is warned of, and the job goes on as without it.
+ * for its own part. They take precedence over the table. One that cannot be used is warned of.
  */
 #ifndef COLL_STRAG_USER_PLANS_H
 #define COLL_STRAG_USER_PLANS_H

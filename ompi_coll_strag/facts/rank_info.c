@@ -82,9 +82,7 @@ void coll_strag_rank_info_prepare(void)
  *
  * For a longer message over TCP the PML first asks the receiver where it may go (rendezvous). The
  * answer waits in the same byte stream behind all that the receiver itself is sending, so that of
- * two ranks that exchange vectors one sends while the other waits: that takes twice as long. What
- * is short enough goes without asking. Networks with hardware of their own for answers need no such
- * care.
+ * two ranks that exchange vectors one sends while the other waits: that takes twice as long.
  */
 static const size_t usual_segments[STRAG_LANES] = {
     [COLL_STRAG_MEMORY] = (size_t)1 << 20,

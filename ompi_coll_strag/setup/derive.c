@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What can fail on one rank is done before the roll call. If it fails, or if a rank has info keys
- * of the watch, that rank answers that it has no origin, and all ranks are asked instead: derived
- * communicators are not watched from their first call on. Of other keys rank 0's count when it
- * decides. All ranks are asked, too, if the algorithm's key differs, so that there is a warning,
- * and if the origin did not have to know the network's speed, which is measured then.
+ * of the watch, that rank answers that it has no origin, and all ranks are asked instead. They are,
+ * too, if the algorithm's key differs, so that there is a warning, and if the origin did not have
+ * to know the network's speed, which is measured then.
  */
 #include "choice/explain.h"
 #include "steps.h"

@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When a communicator is made nothing is sent, since Open MPI makes several concurrently. Its first
- * call that needs to know the other ranks sets it up, in one of two ways (shared/shared_setup.h):
+ * A communicator's first call that needs to know the other ranks sets it up, in one of two ways
+ * (shared/shared_setup.h):
  *
  *     derive    from a communicator that has all its ranks and has been set up, its origin, if no
  *               rank has info keys of the watch, and all want the same algorithm
  *     ask       else: everybody is asked
  *
  * Every setup begins with a roll call, from which all ranks learn which of the two it is: have all
- * the same strag, and the same origin? So only rank 0's files, parameters and info keys count, and
- * ranks cannot disagree. A dup's origin is its parent, or what that was derived from; mailboxes are
- * new, since two threads may use parent and dup at once.
- *
- * Derived communicators watch their calls from the 16th on, from the 4th if something can be learnt
- * from them, from the first for a report: most communicators live shorter.
+ * the same strag, and the same origin? A dup's origin is its parent, or what that was derived from;
+ * mailboxes are new, since two threads may use parent and dup at once.
  *
  * Both ways are lists of steps (setup/steps.h), and between these a rank waits for nobody: if a
  * nonblocking call has begun, they are taken from Open MPI's progress, while the program is
- * elsewhere. So the messages cannot be those of the communicator's collectives, which would get out
- * of step with the user's. They have a tag of their own.
+ * elsewhere. So the messages have a tag of their own.
  *
  * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
  * the previous component runs all calls. What can fail on one rank in the first way is done before
@@ -39,14 +34,10 @@
 
 /* ---- Before ---- */
 
-/* Calls of any length that are delegated before a communicator on one host is set up, if the
- * program has made it: many live no longer, and then cost nothing. */
-enum { FIRST_CALLS = 2 };
-
-/* Short calls that are delegated before a communicator finds out whether another way is faster:
- * most communicators live shorter than finding out takes. Between hosts a call takes as long as
- * several of setup's messages; if ranks share memory it takes much less. */
-enum { SHORT_CALLS = 32, SHORT_CALLS_BETWEEN_HOSTS = 4 };
+/* Calls that are delegated before a communicator is set up, since many live no longer: of any
+ * length, on one host, if the program has made it; and short ones, of which between hosts each
+ * takes as long as several of setup's messages, and much less if ranks share memory. */
+enum { FIRST_CALLS = 2, SHORT_CALLS = 32, SHORT_CALLS_BETWEEN_HOSTS = 4 };
 
 static bool names_what_runs(const struct coll_strag_fingerprint *first)
 {
@@ -65,9 +56,8 @@ static bool is_between_hosts(ompi_communicator_t *comm)
 }
 
 /*
- * How many first calls are delegated, of whatever length. This depends only on what all ranks know:
- * rank 0's parameters, where the ranks are, and whether the communicator is MPI_COMM_WORLD.
- * (Whether there is an origin they do not know before they have asked.) None are delegated
+ * How many first calls are delegated, of whatever length. This depends only on what all ranks know
+ * without asking. None are delegated
  *
  *     between hosts             a call takes as long as several of setup's messages, and with a
  *                               slow host delegated calls are the slowest of all

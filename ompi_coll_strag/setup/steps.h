@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the two ways of setting a communicator up (setup.c) are made of. The setup's own header: no
- * other file needs it.
+ * What the two ways of setting a communicator up (setup.c) are made of.
  *
  * A way is a list of steps. A step does what can be done without others, and at its end may begin
  * an exchange (run/exchange.h); the next step comes once that is done. What a step begins only

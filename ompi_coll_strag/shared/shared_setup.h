@@ -2,11 +2,9 @@
 /*
  * What communicators of the same ranks, or of some of them, need not find out again: the topology,
  * what rank 0 decided, the arenas that are open, and this rank's plans. Made by a setup that ended
- * well on all ranks, and never changed after that, whatever the watch finds out later, but for
- * plans that are added. It lives as long as its communicator, or one that was derived from it.
- *
- * A later communicator looks for one that has all its ranks, its origin. The roll call
- * compares its id: do the other ranks find the same one?
+ * well on all ranks, and never changed after that, but for plans that are added. It lives as long
+ * as its communicator, or one that was derived from it. A later communicator looks for one that has
+ * all its ranks, its origin. The roll call compares its id: do the other ranks find the same one?
  */
 #ifndef COLL_STRAG_SHARED_SETUP_H
 #define COLL_STRAG_SHARED_SETUP_H

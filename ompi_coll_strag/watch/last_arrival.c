@@ -2,12 +2,8 @@
 /*
  * One receive is posted at a time, from any rank: what comes says for which call it is. It is
  * posted only while a message of this call is still to come, so that between calls there is none.
- *
- * Messages are sent without waiting for the rank they go to, since it may not be there; over TCP
- * not even connected. At the end of a call it is there, and has received them.
- *
- * With the state of run/arrivals.h, two bits for each rank, this is all that a communicator takes,
- * and only once the mode has begun.
+ * Messages are sent without waiting for the rank they go to, since it may not be there. At the end
+ * of a call it is there, and has received them.
  */
 #include "last_arrival.h"
 

@@ -7,20 +7,13 @@
  *     the next call            rank 0                                waits for them, and judges
  *                              rank 0     -- update -->   all ranks  a broadcast
  *
- * All ranks start the merge within the same call, and it progresses in whatever MPI call a rank is.
  * All ranks are in the next call when rank 0 sends the update, so the broadcast does not wait. All
  * use the update from the call after it on, and so make the same choice; it also says which calls
- * the next window has.
+ * the next window has. If rank 0 suspects a link, it asks for a probe; all ranks do that at once,
+ * and a second update follows. If a closer look is needed, a barrier runs next to each sampled
+ * call.
  *
- * Samples also have what ranks' meters say of their hosts' links. If rank 0 suspects one, the
- * update asks for a probe; all ranks do that at once, and a second update follows.
- *
- * If a closer look is needed, a nonblocking barrier runs next to each sampled call. It is done
- * when all ranks are there, on all of them within the time of a few short messages.
- *
- * A rank that is out of memory says so before the first call is watched, and then none is. An error
- * of the merge, the barrier or the broadcast is one of MPI's own, on this very communicator: the
- * call returns it as any other.
+ * An error of these messages is one of MPI's own, on this very communicator: the call returns it.
  */
 #include "watch.h"
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers in a device's memory.
- *
- * Whether a buffer is there is this rank's own affair: what it sends and receives is the same as
- * from host memory, so that no other rank has to know.
+ * Whether a buffer is on a device is this rank's own affair: what it sends and receives is the same
+ * as from host memory.
  *
  *     no driver can be here             a flag                                       0 ns
  *     on the stack, heap or static      three comparisons; no device is ever there   a few ns
  *     no driver is loaded               has a library been loaded since we looked?   about 50 ns
  *     else                              the plug-in asks the driver
  *
- * The result is where the call runs: an input that is elsewhere is copied there, and the call goes
- * on in place. Delegated calls run on copies in host memory, since the previous component
- * may not know of devices, and so do those with types whose elements reach into each other.
+ * A call runs where its result is: an input that is elsewhere is copied there. Delegated calls run
+ * on copies in host memory, since the previous component may not know of devices, and so do those
+ * with types whose elements reach into each other.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "device_buffer.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints to all other ranks are made when they are first needed. Two are made here, since with
- * an unlucky choice of UCX_TLS none could be made.
+ * Two endpoints are made here, since with an unlucky choice of UCX_TLS none could be made.
  *
  * Messages must not be taken for those of other communicators. A receiver knows its communicator by
- * a number that it chose itself, and the sender puts that number into the tag: so nothing has to be
- * agreed on, and nothing is known of Open MPI's own numbers, which differ between its versions.
+ * a number that it chose itself, and the sender puts that number into the tag.
  */
 #include "internal.h"
 

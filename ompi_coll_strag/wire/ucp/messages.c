@@ -9,13 +9,12 @@
  * Messages with the same tag from the same worker match in the order of posting, as the engine
  * needs it.
  *
- * Elements with gaps between their data are packed into temporary space by Open MPI's datatype
- * engine, a message at a time, and unpacked from there. The PML is no way out for them: a type may
- * have gaps on some ranks only, and all messages of a call have to go the same way. Such elements
- * never come from a device's memory, as they could not be packed, but by way of the host's.
+ * Elements with gaps between their data are packed into temporary space, a message at a time, and
+ * unpacked from there. (A type may have gaps on some ranks only, and all messages of a call have to
+ * go the same way, so the PML is none.) Those on a device come by way of the host's memory.
  *
- * Requests stand in a small array, as with the PML. A receive belongs to no endpoint of UCX's; so
- * a rank that waits for a peer checks whether it has failed.
+ * A receive belongs to no endpoint of UCX's; so a rank that waits for a peer checks whether it has
+ * failed.
  */
 #include "internal.h"
 

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * UCX in this process: one worker for all communicators, and an endpoint to each process that any
- * of them sends to or receives from.
+ * of them sends to or receives from, each made when it is first needed. Everything is done under
+ * one lock, so that any UCX will do for MPI_THREAD_MULTIPLE.
  *
- * The worker is made when the first communicator wants it, and progresses whenever Open MPI does.
- * Endpoints are made when they are first needed. Everything is done under one lock, so that any
- * UCX will do for MPI_THREAD_MULTIPLE.
+ * Between hosts UCX notices that a peer has died, and calls peer_failed. Within a host its shared
+ * memory transports do not; a rank that waits in vain looks from time to time whether those that it
+ * waits for still run (coll_strag_ucp_watch).
  *
- * A peer that dies is noticed in two ways. Between hosts UCX does it, and calls peer_failed. Within
- * a host its shared memory transports do not; a rank that waits in vain looks from time to time
- * whether those that it waits for still run (coll_strag_ucp_watch).
- *
- * At the end endpoints are not flushed. Before it closes us, Open MPI holds a barrier that makes
- * progress: once it is passed no rank waits for a message any more; and to flush towards a
- * peer that is gone would be an error.
+ * At the end endpoints are not flushed: Open MPI has held a barrier, after which no rank waits for
+ * a message any more, and to flush towards a peer that is gone would be an error.
  */
 #include "internal.h"
 
