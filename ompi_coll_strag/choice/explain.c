@@ -172,7 +172,7 @@ void coll_strag_outcome_names(const char *names[COLL_STRAG_OUTCOMES])
         names[COLL_STRAG_OUTCOME_PREVIOUS + r] = reasons[r];
 }
 
-void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_explained *explained,
+void coll_strag_explain_choice(ompi_communicator_t *comm, uint64_t **explained,
                                const struct coll_strag_decision *decision,
                                const struct strag_selection *selection, size_t bytes,
                                const struct coll_strag_choice *choice)
@@ -182,11 +182,11 @@ void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_expl
     uint64_t bit = UINT64_C(1) << coll_strag_outcome(choice);
     if (ompi_comm_rank(comm) != 0)
         return;
-    if (NULL == explained->classes)
-        explained->classes = calloc(65, sizeof *explained->classes);
-    if (NULL == explained->classes || (explained->classes[class] & bit))
+    if (NULL == *explained)
+        *explained = calloc(65, sizeof **explained);
+    if (NULL == *explained || ((*explained)[class] & bit))
         return;
-    explained->classes[class] |= bit;
+    (*explained)[class] |= bit;
     unsigned long long low = class ? 1ull << (class - 1) : 0;
     add_reason(&reason, decision, selection, bytes, choice);
     if (choice->algorithm && choice->blocks)
@@ -196,8 +196,8 @@ void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_expl
         choice->algorithm ? choice->algorithm->name : "previous component", cut.text, reason.text);
 }
 
-void coll_strag_explain_anew(struct coll_strag_explained *explained)
+void coll_strag_explain_anew(uint64_t **explained)
 {
-    free(explained->classes);
-    explained->classes = NULL;
+    free(*explained);
+    *explained = NULL;
 }

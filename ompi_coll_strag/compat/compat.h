@@ -213,30 +213,4 @@ static inline bool coll_strag_info(const ompi_communicator_t *comm, const char *
     return found;
 }
 
-/* How many info keys a communicator has. */
-static inline int coll_strag_info_count(const ompi_communicator_t *comm)
-{
-    int count = 0;
-    if (NULL != comm->super.s_info)
-        opal_info_get_nkeys(comm->super.s_info, &count);
-    return count;
-}
-
-/* The name of one of them. @return whether it is there */
-static inline bool coll_strag_info_name(const ompi_communicator_t *comm, int index,
-                                        char name[MPI_MAX_INFO_KEY + 1])
-{
-#if OMPI_MAJOR_VERSION >= 5
-    opal_cstring_t *text = NULL;
-    if (opal_info_get_nthkey(comm->super.s_info, index, &text) != OPAL_SUCCESS || NULL == text)
-        return false;
-    snprintf(name, MPI_MAX_INFO_KEY + 1, "%s", text->string);
-    OBJ_RELEASE(text);
-    return true;
-#else
-    name[MPI_MAX_INFO_KEY] = '\0'; /* it copies up to this many bytes, without an end */
-    return opal_info_get_nthkey(comm->super.s_info, index, name) == OPAL_SUCCESS;
-#endif
-}
-
 #endif

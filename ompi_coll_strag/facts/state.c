@@ -25,12 +25,6 @@ static bool is_auto(const char *text)
     return strcmp(text, "auto") == 0;
 }
 
-bool coll_strag_finds_slow(ompi_communicator_t *comm)
-{
-    char buffer[COLL_STRAG_KEY_MAX];
-    return is_auto(coll_strag_slowdown(comm, buffer));
-}
-
 /* "n1, n2, n3 and 5 more": the job's hosts, each once, and which is nearest to a wrong one.
  * @param text  empty */
 static void list_hosts(const struct strag_rank_location *ranks, int n, const char *wrong,
@@ -133,7 +127,8 @@ void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
     decision->watch_from = settings->watch_from;
     decision->window = settings->window ? settings->window : STRAG_WINDOW_CALLS;
     decision->watching = decision->report ? COLL_STRAG_WATCH_ONLY : COLL_STRAG_WATCH_NOT;
-    if (is_auto(coll_strag_slowdown(comm, buffer)) && !fixed && topology && topology->hosts > 1) {
+    decision->slow_found = is_auto(coll_strag_slowdown(comm, buffer));
+    if (decision->slow_found && !fixed && topology && topology->hosts > 1) {
         decision->links = true;
         decision->watching = COLL_STRAG_WATCH_ONLY;
     }

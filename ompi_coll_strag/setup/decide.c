@@ -117,7 +117,6 @@ static void decide(struct setup *setup, struct coll_strag_decision *decision)
     const struct coll_strag_table_inputs inputs =
         inputs_of(module, setup->comm, pinned, decision->reproducible);
     coll_strag_read_state(setup->comm, setup->ranks, inputs.topology, &decision->state);
-    decision->slow_found = coll_strag_finds_slow(setup->comm);
     decision->ports = coll_strag_ports(setup->comm);
     decide_from_ranks(setup, decision);
     log_within_hosts(setup);

@@ -103,7 +103,7 @@ struct coll_strag_module {
     struct coll_strag_job setup_job;          /* ... setup, if one of them has begun it */
     struct coll_strag_persistent *persistent; /* requests, a list */
     uint32_t persistent_made;                 /* so far; the same on all ranks */
-    struct coll_strag_explained explained;
+    uint64_t *explained;                      /* coll_strag_explain_choice */
 };
 
 OBJ_CLASS_DECLARATION(coll_strag_module_t);

@@ -117,11 +117,11 @@ void coll_strag_check_keys(ompi_communicator_t *comm)
     if (ompi_comm_rank(comm) != 0 || !has_keys(comm))
         return;
     struct coll_strag_complaints complaints = {.length = 0};
-    char name[MPI_MAX_INFO_KEY + 1];
-    const int count = coll_strag_info_count(comm);
-    for (int k = 0; k < count; k++)
-        if (coll_strag_info_name(comm, k, name))
-            check_key(comm, name, &complaints);
+    opal_info_entry_t *entry;
+    OPAL_LIST_FOREACH(entry, &comm->super.s_info->super, opal_info_entry_t)
+    {
+        check_key(comm, COLL_STRAG_INFO_NAME(entry), &complaints);
+    }
     coll_strag_warn_of_keys(&complaints);
 }
 
@@ -197,13 +197,9 @@ int coll_strag_ports(ompi_communicator_t *comm)
     return read_key(comm, PORTS, coll_strag_settings.ports);
 }
 
-enum coll_strag_transport_kind coll_strag_transport_wanted(ompi_communicator_t *comm,
-                                                           bool (*ucp_takes_device)(void))
+int coll_strag_transport_wanted(ompi_communicator_t *comm)
 {
-    int kind = read_key(comm, TRANSPORT, coll_strag_settings.transport);
-    if (kind == COLL_STRAG_TRANSPORTS)
-        return ucp_takes_device() ? COLL_STRAG_UCP : COLL_STRAG_PML;
-    return (enum coll_strag_transport_kind)kind;
+    return read_key(comm, TRANSPORT, coll_strag_settings.transport);
 }
 
 bool coll_strag_report_wanted(ompi_communicator_t *comm)

@@ -8,8 +8,8 @@
 
 #include "settings.h"
 
-/** On the communicator's rank 0: warn, once, of keys that do not exist and of values that mean
- * nothing. Costs nothing if the communicator has no info. */
+/** On the communicator's rank 0, when it is made: warn, once, of keys that do not exist and of
+ * values that mean nothing. Costs nothing if the communicator has no info. */
 void coll_strag_check_keys(ompi_communicator_t *comm);
 
 /** Does the communicator have one of those keys on this rank that describe its ranks, or that they
@@ -40,10 +40,8 @@ int coll_strag_pinned(ompi_communicator_t *comm, int otherwise);
 /** coll_strag_ports: how many links a host drives at the same time; 0: as suits the algorithm. */
 int coll_strag_ports(ompi_communicator_t *comm);
 
-/** coll_strag_transport. @param ucp_takes_device  asked for auto: are there buffers in a device's
- * memory that UCX would take from there? */
-enum coll_strag_transport_kind coll_strag_transport_wanted(ompi_communicator_t *comm,
-                                                           bool (*ucp_takes_device)(void));
+/** coll_strag_transport: as coll_strag_read_transport. */
+int coll_strag_transport_wanted(ompi_communicator_t *comm);
 
 /** coll_strag_report. */
 bool coll_strag_report_wanted(ompi_communicator_t *comm);

@@ -123,12 +123,12 @@ bool coll_strag_transport_drains(struct coll_strag_transport *transport)
 
 /* ---- Elements with gaps ---- */
 
-static bool convert(bool pack, ompi_datatype_t *dtype, const void *elements, size_t count,
-                    void *packed)
+bool coll_strag_convert(bool pack, ompi_datatype_t *dtype, const void *elements, size_t count,
+                        const void *packed)
 {
     size_t size, length;
     ompi_datatype_type_size(dtype, &size);
-    struct iovec piece = {.iov_base = packed, .iov_len = count * size};
+    struct iovec piece = {.iov_base = (void *)(uintptr_t)packed, .iov_len = count * size};
     uint32_t pieces = 1;
     length = piece.iov_len;
     opal_convertor_t convertor;
@@ -144,14 +144,4 @@ static bool convert(bool pack, ompi_datatype_t *dtype, const void *elements, siz
     }
     OBJ_DESTRUCT(&convertor);
     return length == count * size;
-}
-
-bool coll_strag_pack(ompi_datatype_t *dtype, const void *elements, size_t count, void *packed)
-{
-    return convert(true, dtype, elements, count, packed);
-}
-
-bool coll_strag_unpack(ompi_datatype_t *dtype, void *elements, size_t count, const void *packed)
-{
-    return convert(false, dtype, elements, count, (void *)(uintptr_t)packed);
 }

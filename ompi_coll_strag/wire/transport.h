@@ -112,8 +112,8 @@ double coll_strag_seconds(void);
 uint64_t coll_strag_clock_id(void);
 
 /** Copy elements between where the user has them and where their data lies back to back.
- * @return whether that was possible */
-bool coll_strag_pack(ompi_datatype_t *dtype, const void *elements, size_t count, void *packed);
-bool coll_strag_unpack(ompi_datatype_t *dtype, void *elements, size_t count, const void *packed);
+ * @param pack  to the latter @return whether that was possible */
+bool coll_strag_convert(bool pack, ompi_datatype_t *dtype, const void *elements, size_t count,
+                        const void *packed);
 
 #endif

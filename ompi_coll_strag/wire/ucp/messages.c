@@ -90,7 +90,7 @@ static void *prepare(const struct coll_strag_transport *transport,
         message->buffer = first;
         message->elements = elements;
         if (message->packed && message->send &&
-            !coll_strag_pack(transport->dtype, buffer, elements, message->packed)) {
+            !coll_strag_convert(true, transport->dtype, buffer, elements, message->packed)) {
             free(message->packed);
             message->packed = NULL;
         }
@@ -115,8 +115,8 @@ static void finish(struct coll_strag_ucp_transport *transport,
         status = coll_strag_transport_differs(&transport->super, message->peer, message->bytes,
                                               message->received);
     else if (!message->send && message->packed &&
-             !coll_strag_unpack(transport->super.dtype, message->buffer, message->elements,
-                                message->packed))
+             !coll_strag_convert(false, transport->super.dtype, message->buffer, message->elements,
+                                 message->packed))
         status = STRAG_ERR_MEMORY;
     free(message->packed);
     message->transfer->complete(message->transfer, status);
