@@ -30,6 +30,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/compat/tags.h \
 	ompi_coll_strag/compat/world.h \
 	ompi_coll_strag/facts/decision.h \
+	ompi_coll_strag/facts/files.c ompi_coll_strag/facts/files.h \
 	ompi_coll_strag/facts/fingerprint.c ompi_coll_strag/facts/fingerprint.h \
 	ompi_coll_strag/facts/links.c ompi_coll_strag/facts/links.h \
 	ompi_coll_strag/facts/model.c ompi_coll_strag/facts/model.h \

@@ -34,7 +34,4 @@ struct coll_strag_measured coll_strag_measured_of(const struct strag_sourced_mod
  * @param shared  messages within hosts go through shared memory */
 void coll_strag_measured_keep(const struct coll_strag_measured *measured, bool shared);
 
-/** Free the file, at the end. */
-void coll_strag_model_free(void);
-
 #endif

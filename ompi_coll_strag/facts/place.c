@@ -6,37 +6,9 @@
 #include "place.h"
 
 #include "compat/world.h"
+#include "files.h"
 #include "user/log.h"
 #include "user/settings.h"
-
-#include <pthread.h>
-
-/* The file of coll_strag_layout, read by the first communicator that needs it. */
-static struct {
-    pthread_mutex_t lock;
-    bool read;
-    struct strag_layout *layout; /* NULL: it is of no use, and that was said */
-} file = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static const struct strag_layout *read_layout(const char *name)
-{
-    struct strag_error err;
-    pthread_mutex_lock(&file.lock);
-    if (!file.read && strag_layout_read(name, &file.layout, &err) != STRAG_OK) {
-        coll_strag_log(NULL, "%s", err.text);
-        coll_strag_warn(COLL_STRAG_WARN_LAYOUT, name, err.text);
-    }
-    file.read = true;
-    pthread_mutex_unlock(&file.lock);
-    return file.layout;
-}
-
-void coll_strag_layout_free(void)
-{
-    strag_layout_free(file.layout);
-    file.layout = NULL;
-    file.read = false;
-}
 
 struct strag_topology *coll_strag_make_topology(ompi_communicator_t *comm,
                                                 const struct strag_rank_location *ranks)
@@ -48,7 +20,7 @@ struct strag_topology *coll_strag_make_topology(ompi_communicator_t *comm,
     job.part = job.n < coll_strag_world_size();
     job.pattern = strag_names_pattern(settings->layout_file);
     if (settings->layout_file[0] && NULL == job.pattern)
-        job.layout = read_layout(settings->layout_file);
+        job.layout = coll_strag_layout();
     else
         job.layout = settings->grid;
     if (job.pattern)

@@ -12,7 +12,4 @@
 struct strag_topology *coll_strag_make_topology(ompi_communicator_t *comm,
                                                 const struct strag_rank_location *ranks);
 
-/** Free the layout file, at the end. */
-void coll_strag_layout_free(void);
-
 #endif

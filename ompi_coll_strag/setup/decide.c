@@ -4,6 +4,7 @@
 #include "choice/explain.h"
 #include "choice/store.h"
 #include "choice/table.h"
+#include "facts/files.h"
 #include "facts/state.h"
 #include "steps.h"
 #include "user/info_keys.h"
