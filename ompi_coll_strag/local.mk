@@ -35,7 +35,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/facts/links.c ompi_coll_strag/facts/links.h \
 	ompi_coll_strag/facts/model.c ompi_coll_strag/facts/model.h \
 	ompi_coll_strag/facts/ping.c ompi_coll_strag/facts/ping.h \
-	ompi_coll_strag/facts/place.c ompi_coll_strag/facts/place.h \
 	ompi_coll_strag/facts/rank_info.c ompi_coll_strag/facts/rank_info.h \
 	ompi_coll_strag/facts/state.c ompi_coll_strag/facts/state.h \
 	ompi_coll_strag/mpi/failure.h \
@@ -79,8 +78,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES += \
 	ompi_coll_strag/wire/ucp/messages.c \
 	ompi_coll_strag/wire/ucp/process.c
 have_ucx_cppflags = -DSTRAG_HAVE_UCX -DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS)
-else
-ompi_coll_strag_libcoll_strag_la_SOURCES += ompi_coll_strag/wire/ucp/none.c
 endif
 ompi_coll_strag_libcoll_strag_la_CPPFLAGS = $(AM_CPPFLAGS) $(STRAG_VERSION_CPPFLAGS) \
 	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' -I$(top_srcdir)/cuda -I$(top_srcdir)/ompi_coll_strag \

@@ -2,7 +2,6 @@
 #include "choice/explain.h"
 #include "facts/model.h"
 #include "facts/ping.h"
-#include "facts/place.h"
 #include "steps.h"
 #include "user/info_keys.h"
 #include "user/log.h"
