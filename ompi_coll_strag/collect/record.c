@@ -8,6 +8,8 @@
 #include "user/file_name.h"
 #include "user/log.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,6 +103,21 @@ static size_t record_room(const struct coll_strag_ledger *ledger)
     return events_at(strag_ledger_room(n)) + events * sizeof(struct strag_trace_event);
 }
 
+/* The same number in processes that read the same clock: it begins when the kernel does, less what
+ * a namespace for times says. */
+static uint64_t clock_id(void)
+{
+    char text[128] = "";
+    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (!boot || !fgets(text, sizeof text, boot))
+        snprintf(text, sizeof text, "%s", opal_process_info.nodename);
+    if (boot)
+        fclose(boot);
+    const size_t length = strlen(text);
+    const ssize_t more = readlink("/proc/self/ns/time", text + length, sizeof text - length);
+    return strag_hash(STRAG_HASH_START, text, length + (more > 0 ? (size_t)more : 0));
+}
+
 /* @return NULL: out of memory */
 static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
 {
@@ -115,7 +132,7 @@ static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
     record->every = notes->every;
     record->seconds = notes->seconds;
     record->standstill = coll_strag_stuck_standstill(&ledger->module->stuck);
-    record->clock = coll_strag_clock_id();
+    record->clock = clock_id();
     if (notes->kept > 0)
         memcpy(record + 1, notes->stays, (size_t)notes->kept * sizeof *notes->stays);
     struct strag_trace_event *events = (void *)((char *)record + events_at(notes->kept));

@@ -80,8 +80,4 @@ void coll_strag_warned(enum coll_strag_warning warning);
 /** Show a warning, as often as it is asked for. @param what, why  for its %s */
 void coll_strag_show(enum coll_strag_warning warning, const char *what, const char *why);
 
-/** The folder of the component's .so, not of a link to it, with a slash at the end. @return ""
- * where it is not known */
-const char *coll_strag_folder(char *buffer, size_t size);
-
 #endif

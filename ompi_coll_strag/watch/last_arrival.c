@@ -194,13 +194,12 @@ static int wait_for(struct coll_strag_arrivals *arrivals, double wait_limit, boo
     return code == OMPI_SUCCESS ? arrivals->code : code;
 }
 
-int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals,
-                              const struct strag_arrivals_roles *roles, double wait_limit,
-                              int *without)
+int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals, double wait_limit, int *without)
 {
+    static const struct strag_arrivals_roles roles = {0, 1, 2};
     arrivals->code = OMPI_SUCCESS;
     arrivals->calls++;
-    strag_arrivals_begin(arrivals->state, roles, &arrivals->port);
+    strag_arrivals_begin(arrivals->state, &roles, &arrivals->port);
     const int code = wait_for(arrivals, wait_limit, false);
     *without = strag_arrivals_decision(arrivals->state);
     return code;

@@ -34,8 +34,7 @@ uint64_t coll_strag_arrivals_calls(const struct coll_strag_arrivals *arrivals);
  * @param[out] without  a rank, or STRAG_ARRIVALS_ALL; the same on all ranks
  * @return OMPI_SUCCESS, or an error of the PML
  */
-int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals,
-                              const struct strag_arrivals_roles *roles, double wait_limit,
+int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals, double wait_limit,
                               int *without);
 
 /** After the call: receive what is still to come. Collective, but returns as soon as that is here.

@@ -366,7 +366,6 @@ int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
     *without = (struct coll_strag_without){.turn = STRAG_DYNAMIC_OUTSIDE, .rank = -1};
     if (!watch || !watch->arrivals)
         return OMPI_SUCCESS;
-    static const struct strag_arrivals_roles roles = {0, 1, 2};
     const struct strag_dynamic_policy *policy = &watch->policy;
     without->turn =
         strag_dynamic_turn_of(policy, bytes, coll_strag_arrivals_calls(watch->arrivals));
@@ -374,8 +373,8 @@ int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
         return OMPI_SUCCESS;
     const bool open = without->turn == STRAG_DYNAMIC_OPEN;
     const double wait_limit = policy->wait_limit + policy->wait_per_byte * (double)bytes;
-    const int code = coll_strag_arrivals_agree(watch->arrivals, &roles,
-                                               open ? wait_limit : INFINITY, &without->rank);
+    const int code =
+        coll_strag_arrivals_agree(watch->arrivals, open ? wait_limit : INFINITY, &without->rank);
     if (code != OMPI_SUCCESS || without->rank < 0)
         return code;
     const struct strag_entry *entry = strag_table_entry(&policy->table, bytes);

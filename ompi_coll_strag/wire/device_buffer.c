@@ -97,17 +97,24 @@ static int first_library(struct dl_phdr_info *info, size_t size, void *loads)
     return 1;
 }
 
-/* It is next to this component. */
+/* It is next to this component, whose .so may be reached by a link. */
 static void *open_plugin(struct strag_error *err)
 {
-    char folder[PATH_MAX], path[PATH_MAX + sizeof STRAG_CUDA_PLUGIN];
-    snprintf(path, sizeof path, "%s%s", coll_strag_folder(folder, sizeof folder),
-             STRAG_CUDA_PLUGIN);
-    void *plugin = folder[0] ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!folder[0])
+    char path[PATH_MAX + sizeof STRAG_CUDA_PLUGIN];
+    Dl_info info;
+    char *own =
+        dladdr(coll_strag_version, &info) && info.dli_fname ? realpath(info.dli_fname, NULL) : NULL;
+    const char *slash = own ? strrchr(own, '/') : NULL;
+    void *plugin = NULL;
+    if (slash) {
+        snprintf(path, sizeof path, "%.*s/%s", (int)(slash - own), own, STRAG_CUDA_PLUGIN);
+        plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!slash)
         strag_fail(err, 0, "its folder is not known");
     else if (!plugin)
         strag_fail(err, 0, "%s", dlerror());
+    free(own);
     return plugin;
 }
 

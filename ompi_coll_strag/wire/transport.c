@@ -3,12 +3,9 @@
 
 #include "compat/failures.h"
 
-#include "base/text.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* How long a message that cannot be cancelled is waited for after an error. */
 static const double drain_seconds = 3.0;
@@ -95,20 +92,6 @@ double coll_strag_seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* It begins when the kernel does, less what a namespace for times says. */
-uint64_t coll_strag_clock_id(void)
-{
-    char text[128] = "";
-    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
-    if (!boot || !fgets(text, sizeof text, boot))
-        snprintf(text, sizeof text, "%s", opal_process_info.nodename);
-    if (boot)
-        fclose(boot);
-    const size_t length = strlen(text);
-    const ssize_t more = readlink("/proc/self/ns/time", text + length, sizeof text - length);
-    return strag_hash(STRAG_HASH_START, text, length + (more > 0 ? (size_t)more : 0));
 }
 
 bool coll_strag_transport_drains(struct coll_strag_transport *transport)

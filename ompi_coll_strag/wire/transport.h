@@ -108,9 +108,6 @@ bool coll_strag_transport_drains(struct coll_strag_transport *transport);
 /** Seconds of a clock that only goes forward. */
 double coll_strag_seconds(void);
 
-/** The same number in processes that read the same clock there. */
-uint64_t coll_strag_clock_id(void);
-
 /** Copy elements between where the user has them and where their data lies back to back.
  * @param pack  to the latter @return whether that was possible */
 bool coll_strag_convert(bool pack, ompi_datatype_t *dtype, const void *elements, size_t count,
