@@ -135,35 +135,26 @@ static void decide(struct setup *setup, struct coll_strag_decision *decision)
 /* Rank 0: the files that are asked for, the communicator's own first, and those of a rule. */
 static void decide_given(struct setup *setup, struct coll_strag_decision *decision)
 {
-    struct coll_strag_wanted_plan wanted[COLL_STRAG_FILES_MAX + STRAG_TABLE_MAX];
     struct strag_rules_plan plans[STRAG_TABLE_MAX];
-    struct coll_strag_file_range range[COLL_STRAG_FILES_MAX];
+    struct coll_strag_file_range range;
     char buffer[COLL_STRAG_KEY_MAX];
+    size_t bytes = 0;
     bool keyed;
-    int count = 0;
     const char *text = coll_strag_plan_wanted(setup->comm, buffer, &keyed);
-    for (; *text; count++) {
-        text = coll_strag_next_file_range(text, &range[count]); /* was checked */
-        wanted[count] = (struct coll_strag_wanted_plan){
-            .file = range[count].file,
-            .from = range[count].from,
-            .to = range[count].to,
-            .who = keyed ? "info key coll_strag_plan" : "coll_strag_plan",
-            .keyed = keyed,
-        };
+    while (*text) {
+        text = coll_strag_next_file_range(text, &range); /* was checked */
+        const struct coll_strag_wanted_plan wanted = {
+            range.file, range.from, range.to,
+            keyed ? "info key coll_strag_plan" : "coll_strag_plan", keyed};
+        coll_strag_given_add(setup->comm, &wanted, &setup->given, &bytes);
     }
     const int ruled =
         decision->line ? strag_rules_plans(coll_strag_rules(), decision->line, plans) : 0;
-    for (int p = 0; p < ruled; p++)
-        wanted[count++] = (struct coll_strag_wanted_plan){
-            .file = plans[p].file,
-            .from = plans[p].from,
-            .to = plans[p].to,
-            .who = coll_strag_settings.rules_file,
-        };
-    size_t bytes = 0;
-    if (count)
-        setup->given = coll_strag_given_pack(setup->comm, wanted, count, &bytes);
+    for (int p = 0; p < ruled; p++) {
+        const struct coll_strag_wanted_plan wanted = {plans[p].file, plans[p].from, plans[p].to,
+                                                      coll_strag_settings.rules_file, false};
+        coll_strag_given_add(setup->comm, &wanted, &setup->given, &bytes);
+    }
     decision->given_bytes = bytes;
 }
 

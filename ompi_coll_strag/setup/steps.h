@@ -70,7 +70,7 @@ struct setup {
     struct strag_rank_location *ranks;    /* [rank]: where they are; behind this; rank 0's */
     struct strag_topology
         *unpacked; /* on others: the module's while it is set up; owned; or NULL */
-    void *given;   /* plans from files, as bytes; owned; NULL: there are none */
+    char *given;   /* plans from files, as bytes; owned; NULL: there are none */
 
     struct coll_strag_setup_derive derive;
     struct coll_strag_setup_ask ask;
