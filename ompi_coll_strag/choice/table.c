@@ -50,7 +50,7 @@ static bool is_elsewhere(ompi_communicator_t *comm, const struct strag_algorithm
 {
     char buffer[COLL_STRAG_KEY_MAX];
     return algorithm->needs_straggler &&
-           strag_state_names_straggler(coll_strag_straggler(comm, buffer));
+           strag_state_names_straggler(coll_strag_key_text(comm, COLL_STRAG_KEY_STRAGGLER, buffer));
 }
 
 /* One that this communicator cannot have leaves it to the previous component. */

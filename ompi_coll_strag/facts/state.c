@@ -88,8 +88,9 @@ void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_lo
     char buffer[COLL_STRAG_KEY_MAX];
     *state = (struct strag_state_record){.nstragglers = 0};
     /* Both texts were checked. */
-    (void)strag_state_read_straggler(coll_strag_straggler(comm, buffer), ranks, n, state, NULL);
-    const char *slow = coll_strag_slowdown(comm, buffer);
+    (void)strag_state_read_straggler(coll_strag_key_text(comm, COLL_STRAG_KEY_STRAGGLER, buffer),
+                                     ranks, n, state, NULL);
+    const char *slow = coll_strag_key_text(comm, COLL_STRAG_KEY_SLOWDOWN, buffer);
     (void)strag_state_read_slow(slow, ranks, n, state, NULL);
     check_hosts(comm, ranks, slow, slow == buffer);
     if (is_auto(slow) && topology &&
@@ -122,17 +123,17 @@ void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
     const struct coll_strag_settings *settings = &coll_strag_settings;
     const bool fixed = pinned || settings->reproducible != STRAG_REPRODUCIBLE_NO;
     char buffer[COLL_STRAG_KEY_MAX];
-    decision->report = coll_strag_report_wanted(comm);
+    decision->report = coll_strag_key(comm, COLL_STRAG_KEY_REPORT, settings->report);
     decision->reproducible = (int32_t)settings->reproducible;
     decision->watch_from = settings->watch_from;
     decision->window = settings->window ? settings->window : STRAG_WINDOW_CALLS;
     decision->watching = decision->report ? COLL_STRAG_WATCH_ONLY : COLL_STRAG_WATCH_NOT;
-    decision->slow_found = is_auto(coll_strag_slowdown(comm, buffer));
+    decision->slow_found = is_auto(coll_strag_key_text(comm, COLL_STRAG_KEY_SLOWDOWN, buffer));
     if (decision->slow_found && !fixed && topology && topology->hosts > 1) {
         decision->links = true;
         decision->watching = COLL_STRAG_WATCH_ONLY;
     }
-    const char *straggler = coll_strag_straggler(comm, buffer);
+    const char *straggler = coll_strag_key_text(comm, COLL_STRAG_KEY_STRAGGLER, buffer);
     if (is_auto(straggler) && !fixed)
         decision->watching = COLL_STRAG_WATCH_SWITCH;
     decide_dynamic(straggler, fixed, topology, decision);

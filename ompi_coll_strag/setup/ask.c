@@ -13,8 +13,9 @@
 
 void coll_strag_setup_tell_own(struct setup *setup)
 {
-    setup->ask.own = coll_strag_rank_info(
-        setup->comm, coll_strag_pinned(setup->comm, setup->module->first.pinned));
+    setup->ask.own =
+        coll_strag_rank_info(setup->comm, coll_strag_key(setup->comm, COLL_STRAG_KEY_ALGORITHM,
+                                                         setup->module->first.pinned));
     strag_exchange_gather(&setup->messages.exchange, &setup->ask.own, sizeof setup->ask.own,
                           setup->ask.info);
 }
@@ -50,7 +51,8 @@ int coll_strag_setup_find_ping(const struct setup *setup, const struct coll_stra
     const struct coll_strag_settings *settings = &coll_strag_settings;
     if (!setup->blocking || !settings->learn || settings->reproducible != STRAG_REPRODUCIBLE_NO ||
         !module->topology ||
-        coll_strag_pinned(setup->comm, module->first.pinned) != COLL_STRAG_AUTO ||
+        coll_strag_key(setup->comm, COLL_STRAG_KEY_ALGORITHM, module->first.pinned) !=
+            COLL_STRAG_AUTO ||
         hosts->transport == COLL_STRAG_UCP)
         return 0;
     int peer = 1;

@@ -112,13 +112,13 @@ static void log_within_hosts(const struct setup *setup)
 static void decide(struct setup *setup, struct coll_strag_decision *decision)
 {
     struct coll_strag_module *module = setup->module;
-    const int pinned = coll_strag_pinned(setup->comm, module->first.pinned);
+    const int pinned = coll_strag_key(setup->comm, COLL_STRAG_KEY_ALGORITHM, module->first.pinned);
     coll_strag_note_keys(setup->comm, &module->keys); /* from here on they count */
     coll_strag_decide_watching(setup->comm, pinned != COLL_STRAG_AUTO, module->topology, decision);
     const struct coll_strag_table_inputs inputs =
         inputs_of(module, setup->comm, pinned, decision->reproducible);
     coll_strag_read_state(setup->comm, setup->ranks, inputs.topology, &decision->state);
-    decision->ports = coll_strag_ports(setup->comm);
+    decision->ports = coll_strag_key(setup->comm, COLL_STRAG_KEY_PORTS, coll_strag_settings.ports);
     decide_from_ranks(setup, decision);
     log_within_hosts(setup);
     decision->measured = coll_strag_measured_of(&inputs.model);
@@ -139,8 +139,8 @@ static void decide_given(struct setup *setup, struct coll_strag_decision *decisi
     struct coll_strag_file_range range;
     char buffer[COLL_STRAG_KEY_MAX];
     size_t bytes = 0;
-    bool keyed;
-    const char *text = coll_strag_plan_wanted(setup->comm, buffer, &keyed);
+    const char *text = coll_strag_key_text(setup->comm, COLL_STRAG_KEY_PLAN, buffer);
+    const bool keyed = text == buffer;
     while (*text) {
         text = coll_strag_next_file_range(text, &range); /* was checked */
         const struct coll_strag_wanted_plan wanted = {

@@ -100,7 +100,8 @@ static void make_offer(struct setup *setup, struct coll_strag_offer *offer)
         return;
     }
     offer->origin = setup->derive.origin->id;
-    offer->pinned = coll_strag_pinned(setup->comm, setup->module->first.pinned);
+    offer->pinned =
+        coll_strag_key(setup->comm, COLL_STRAG_KEY_ALGORITHM, setup->module->first.pinned);
     if (setup->ranks) {
         coll_strag_setup_fill_in_hosts(setup, &offer->hosts);
         /* The origin's algorithm was pinned. (A grid's place in its network would be lost.) */

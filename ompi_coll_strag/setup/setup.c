@@ -89,7 +89,8 @@ static size_t shortest_setup(const struct coll_strag_fingerprint *first)
 
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
-    const bool off = coll_strag_pinned(comm, module->first.pinned) == COLL_STRAG_PREVIOUS;
+    const bool off =
+        coll_strag_key(comm, COLL_STRAG_KEY_ALGORITHM, module->first.pinned) == COLL_STRAG_PREVIOUS;
     coll_strag_check_keys(comm);
     module->decision.reason = off ? COLL_STRAG_OFF : COLL_STRAG_TOO_SHORT;
     module->first_calls = first_calls(&module->first, comm);

@@ -39,7 +39,8 @@ static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *se
 
 void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts)
 {
-    hosts->transport = coll_strag_transport_wanted(setup->comm);
+    hosts->transport =
+        coll_strag_key(setup->comm, COLL_STRAG_KEY_TRANSPORT, coll_strag_settings.transport);
     if (hosts->transport == COLL_STRAG_TRANSPORTS)
         hosts->transport = coll_strag_device_open() && coll_strag_ucp_takes_device()
                                ? COLL_STRAG_UCP

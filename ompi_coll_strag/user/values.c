@@ -139,11 +139,13 @@ const char *coll_strag_next_file_range(const char *text, struct coll_strag_file_
     return text + length + (text[length] == ',');
 }
 
+enum { FILES_MAX = 16 };
+
 int coll_strag_check_plan(const struct coll_strag_source *source)
 {
     struct coll_strag_file_range range;
     const char *text = source->text;
-    for (int f = 0; text && *text && f < COLL_STRAG_FILES_MAX; f++)
+    for (int f = 0; text && *text && f < FILES_MAX; f++)
         text = coll_strag_next_file_range(text, &range);
     if (text && *text == '\0')
         return 1;

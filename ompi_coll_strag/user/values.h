@@ -61,8 +61,6 @@ struct coll_strag_file_range {
     size_t from, to; /* bytes, both included */
 };
 
-enum { COLL_STRAG_FILES_MAX = 16 }; /* such entries of coll_strag_plan, between commas */
-
 /** Read the first entry of a list that is not empty.
  * @return what follows its comma, "" behind the last one; NULL: it is none */
 const char *coll_strag_next_file_range(const char *text, struct coll_strag_file_range *range);
