@@ -173,8 +173,8 @@ static void read_cards(struct coll_strag_ucp_joining *joining)
         joining->peers[rank] = peer ? peer->number : 0;
         joining->ids[rank] = card_of(joining, rank)->id;
     }
-    able = able && strag_compact_make(joining->peers, joining->n, &joining->kept_peers) &&
-           strag_compact_make(joining->ids, joining->n, &joining->kept_ids);
+    able = able && strag_compact_make(joining->peers, joining->n, &joining->transport->own_peers) &&
+           strag_compact_make(joining->ids, joining->n, &joining->transport->ids);
     able = able && try_to_reach(joining, next_rank(joining, true)) &&
            try_to_reach(joining, next_rank(joining, false));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
@@ -194,11 +194,8 @@ struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *
     if (!agreed(joining))
         return NULL;
     struct coll_strag_ucp_transport *transport = joining->transport;
-    transport->own_peers = joining->kept_peers;
-    coll_strag_ucp_transport_init(transport, joining->comm, &transport->own_peers,
-                                  &joining->kept_ids);
     joining->transport = NULL;
-    joining->kept_peers = joining->kept_ids = (struct strag_compact){NULL};
+    coll_strag_ucp_transport_init(transport, joining->comm, &transport->own_peers);
     return &transport->super;
 }
 
@@ -207,9 +204,7 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
     free(joining->cards);
     free(joining->peers);
     free(joining->ids);
-    free(joining->transport);
-    strag_compact_free(&joining->kept_peers);
-    strag_compact_free(&joining->kept_ids);
+    coll_strag_ucp_free((struct coll_strag_transport *)joining->transport);
     *joining = (struct coll_strag_ucp_joining){.comm = NULL};
 }
 
@@ -229,11 +224,10 @@ struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_tran
     const struct coll_strag_ucp_transport *first =
         (const struct coll_strag_ucp_transport *)transport;
     struct coll_strag_ucp_transport *made = calloc(1, sizeof *made);
-    struct strag_compact ids;
-    if (!made || !strag_compact_make(numbers, ompi_comm_size(transport->comm), &ids)) {
+    if (!made || !strag_compact_make(numbers, ompi_comm_size(transport->comm), &made->ids)) {
         free(made);
         return NULL;
     }
-    coll_strag_ucp_transport_init(made, transport->comm, first->peers, &ids);
+    coll_strag_ucp_transport_init(made, transport->comm, first->peers);
     return &made->super;
 }

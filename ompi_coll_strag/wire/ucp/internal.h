@@ -117,10 +117,9 @@ uint64_t coll_strag_ucp_start_time(int32_t pid);
 /** Does a process still run? If it is seen that it does not, its failure is recorded. */
 void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer);
 
-/** A transport of a communicator, of which only own_peers may be set. @param peers  must outlive it
- * @param ids  the transport's from now on */
+/** A transport of a communicator, which is all 0 but for own_peers and ids.
+ * @param peers  must outlive it */
 void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
-                                   ompi_communicator_t *comm, const struct strag_compact *peers,
-                                   const struct strag_compact *ids);
+                                   ompi_communicator_t *comm, const struct strag_compact *peers);
 
 #endif

@@ -322,22 +322,19 @@ static int ucp_cancel(struct strag_transport *base, struct strag_transfer *trans
 /* ---- A transport's life ---- */
 
 void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
-                                   ompi_communicator_t *comm, const struct strag_compact *peers,
-                                   const struct strag_compact *ids)
+                                   ompi_communicator_t *comm, const struct strag_compact *peers)
 {
-    *transport = (struct coll_strag_ucp_transport){
-        .super = {.super = {.send = ucp_send,
-                            .recv = ucp_recv,
-                            .progress = ucp_progress,
-                            .cancel = ucp_cancel},
-                  .kind = COLL_STRAG_UCP,
-                  .comm = comm,
-                  .other = -1},
-        .rank = ompi_comm_rank(comm),
-        .peers = peers,
-        .own_peers = transport->own_peers,
-        .ids = *ids,
+    transport->super = (struct coll_strag_transport){
+        .super = {.send = ucp_send,
+                  .recv = ucp_recv,
+                  .progress = ucp_progress,
+                  .cancel = ucp_cancel},
+        .kind = COLL_STRAG_UCP,
+        .comm = comm,
+        .other = -1,
     };
+    transport->rank = ompi_comm_rank(comm);
+    transport->peers = peers;
 }
 
 void coll_strag_ucp_free(struct coll_strag_transport *base)

@@ -12,7 +12,6 @@
 
 #include "wire/transport.h"
 
-#include "base/compact.h"
 #include "run/exchange.h"
 
 struct coll_strag_ucp_transport;
@@ -28,7 +27,6 @@ struct coll_strag_ucp_joining {
     size_t stride;        /* bytes of a card */
     char *cards;          /* [rank] */
     int32_t *peers, *ids; /* [rank]: its process's number here; that which it gave this one */
-    struct strag_compact kept_peers, kept_ids; /* the same, for the transport */
     struct coll_strag_ucp_transport *transport;
     char reason[240]; /* why this rank is not able */
 };
