@@ -19,6 +19,15 @@ static inline int coll_strag_world_size(void)
     return coll_strag_world() ? coll_strag_world()->c_local_group->grp_proc_count : 0;
 }
 
+/* Are all processes of a communicator of this one's job? */
+static inline bool coll_strag_is_of_this_job(const ompi_communicator_t *comm)
+{
+    bool ours = true;
+    for (int rank = 0; rank < comm->c_local_group->grp_proc_count && ours; rank++)
+        ours = ompi_group_get_proc_name(comm->c_local_group, rank).jobid == OPAL_PROC_MY_NAME.jobid;
+    return ours;
+}
+
 /* The same on all ranks of the communicator; no other one of this process has it. */
 static inline uint64_t coll_strag_comm_number(const ompi_communicator_t *comm)
 {

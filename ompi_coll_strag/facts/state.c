@@ -44,16 +44,6 @@ static void list_hosts(const struct strag_rank_location *ranks, int n, const cha
     strag_names_free(&hosts);
 }
 
-/* Are its ranks those of MPI_COMM_WORLD, in whatever order? */
-static bool is_whole_job(ompi_communicator_t *comm)
-{
-    bool whole = ompi_comm_size(comm) == coll_strag_world_size();
-    for (int rank = 0; whole && rank < ompi_comm_size(comm); rank++)
-        whole =
-            ompi_group_get_proc_name(comm->c_local_group, rank).jobid == OPAL_PROC_MY_NAME.jobid;
-    return whole;
-}
-
 /* A host may not be in this communicator; but all that the job has are in one of its size.
  * @param is_key  the text is an info key's */
 static void check_hosts(ompi_communicator_t *comm, const struct strag_rank_location *ranks,
@@ -73,7 +63,7 @@ static void check_hosts(ompi_communicator_t *comm, const struct strag_rank_locat
         coll_strag_log(comm, "coll_strag_slowdown: host %s is not in this communicator", item.who);
         coll_strag_complain(&source, "no such host", nearest.name, accepted, "nothing");
     }
-    if (complaints.length == 0 || !is_whole_job(comm))
+    if (complaints.length == 0 || n != coll_strag_world_size() || !coll_strag_is_of_this_job(comm))
         return;
     if (is_key)
         coll_strag_warn_of_keys(&complaints);

@@ -24,6 +24,7 @@
 
 #include "collect/record.h"
 #include "compat/tags.h"
+#include "compat/world.h"
 #include "steps.h"
 #include "user/info_keys.h"
 
@@ -48,11 +49,7 @@ static bool names_what_runs(const struct coll_strag_fingerprint *first)
 /* Are there several hosts, as all ranks know? Of their own job's processes all do. */
 static bool is_between_hosts(ompi_communicator_t *comm)
 {
-    ompi_group_t *group = comm->c_local_group;
-    bool one_job = true;
-    for (int rank = 0; rank < ompi_comm_size(comm) && one_job; rank++)
-        one_job = ompi_group_get_proc_name(group, rank).jobid == OPAL_PROC_MY_NAME.jobid;
-    return one_job && ompi_group_have_remote_peers(group);
+    return coll_strag_is_of_this_job(comm) && ompi_group_have_remote_peers(comm->c_local_group);
 }
 
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shared_setup.h"
 
+#include "compat/world.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,24 +116,19 @@ bool coll_strag_shared_setup_identify(struct coll_strag_shared_setup *shared_set
 {
     const int n = ompi_comm_size(comm);
     int32_t *vpids = malloc((size_t)n * sizeof *vpids);
-    bool one_job = true;
     shared_setup->n = n;
-    shared_setup->jobid = ompi_group_get_proc_name(comm->c_local_group, 0).jobid;
-    for (int rank = 0; vpids && rank < n; rank++) {
-        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
-        vpids[rank] = (int32_t)name.vpid;
-        one_job = one_job && name.jobid == shared_setup->jobid;
-    }
+    for (int rank = 0; vpids && rank < n; rank++)
+        vpids[rank] = (int32_t)ompi_group_get_proc_name(comm->c_local_group, rank).vpid;
     const bool made = vpids && strag_compact_make(vpids, n, &shared_setup->vpids);
     free(vpids);
-    shared_setup->id = made && one_job ? id : 0;
+    shared_setup->id = made && coll_strag_is_of_this_job(comm) ? id : 0;
     return made;
 }
 
 static bool is_there(const struct coll_strag_shared_setup *shared_setup, int rank,
                      opal_process_name_t name)
 {
-    return name.jobid == shared_setup->jobid &&
+    return name.jobid == OPAL_PROC_MY_NAME.jobid &&
            (int32_t)name.vpid == strag_compact_at(&shared_setup->vpids, rank);
 }
 

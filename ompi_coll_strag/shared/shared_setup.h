@@ -29,8 +29,7 @@ struct coll_strag_shared_setup {
     uint8_t *lane_of;               /* [rank]: enum coll_strag_lane */
     struct strag_shm_hold *hold;    /* NULL: nothing is shared, or the origin has it */
     struct strag_plan_store *plans; /* a reference: for this decision's state and ports */
-    int n;                          /* if it has an id, ranks; and their names in Open MPI: */
-    uint32_t jobid;                 /* ... of all, */
+    int n;                          /* ranks, if it has an id; and their numbers in the job: */
     struct strag_compact vpids;     /* [rank] */
     struct coll_strag_shared_setup *origin; /* that it was derived from: a reference; or NULL */
 
