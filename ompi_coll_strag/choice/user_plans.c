@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files are read once in a process. What was received is kept until its end, since plans made from
- * it live in stores that communicators share: equal bytes are kept once, however many communicators
- * there are.
+ * Files are read once in a process. What was received is kept once until its end, since plans made
+ * from it live in stores that communicators share.
  */
 #include "user_plans.h"
 

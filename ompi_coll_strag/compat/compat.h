@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What differs between Open MPI 4.1, 5.0 and 6.0, and nothing else.
- */
+/* What differs between Open MPI 4.1, 5.0 and 6.0, and nothing else. */
 #ifndef COLL_STRAG_COMPAT_H
 #define COLL_STRAG_COMPAT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * MPI_COMM_WORLD, and how its ranks tell communicators apart.
- */
+/* MPI_COMM_WORLD, and how its ranks tell communicators apart. */
 #ifndef COLL_STRAG_COMPAT_WORLD_H
 #define COLL_STRAG_COMPAT_WORLD_H
 

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Rank 0: stragglers and slow links that the user names by parameters or by info keys of a
- * communicator (machine/state_text.h), and whether calls are watched to find others.
- */
 #include "state.h"
 
 #include "compat/world.h"

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The component's parameters, as manual/manual.h has them: registering them, and what their texts
- * are turned into.
- */
 #include "settings.h"
 
 #include "base/c_locale.h"

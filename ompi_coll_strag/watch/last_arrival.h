@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Which ranks have arrived? The messages of run/arrivals.h, which go over the PML, a few bytes at a
- * time, with a tag of their own; and the plans for calls that go ahead without a rank.
- */
+/* Which ranks have arrived? The messages of run/arrivals.h, over the PML with a tag of their own;
+ * and the plans for calls that go ahead without a rank. */
 #ifndef COLL_STRAG_LAST_ARRIVAL_H
 #define COLL_STRAG_LAST_ARRIVAL_H
 
@@ -27,8 +25,7 @@ void coll_strag_arrivals_free(struct coll_strag_arrivals *arrivals);
 uint64_t coll_strag_arrivals_calls(const struct coll_strag_arrivals *arrivals);
 
 /**
- * This rank is there; which one is not waited for? Collective; does not return before that is
- * clear.
+ * This rank is there; which one is not waited for? Collective.
  *
  * @param wait_limit      seconds to wait for the last rank; INFINITY: it is waited for
  * @param[out] without  a rank, or STRAG_ARRIVALS_ALL; the same on all ranks

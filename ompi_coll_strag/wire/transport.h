@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the engine's transports over a network have in common: one for each communicator, which
- * carries one call at a time. transport_pml.h and ucp/ucp.h make them.
- *
- * Messages in flight are in a small array, which is scanned for completed ones; it is as long as
- * what the engine has in flight.
+ * carries one call at a time. Messages in flight are in a small array, which is scanned for
+ * completed ones.
  */
 #ifndef COLL_STRAG_TRANSPORT_H
 #define COLL_STRAG_TRANSPORT_H
