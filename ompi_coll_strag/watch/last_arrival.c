@@ -27,12 +27,6 @@ struct outgoing {
     struct strag_arrivals_message message;
 };
 
-/* Plans without those who came last. */
-struct kept {
-    struct strag_kept ranks;
-    struct coll_strag_plans plans[STRAG_KEPT];
-};
-
 struct coll_strag_arrivals {
     ompi_communicator_t *comm;
     const struct coll_strag_failure *failure;
@@ -46,11 +40,12 @@ struct coll_strag_arrivals {
     int next; /* probably free */
     struct outgoing outgoing[PLACES];
 
-    struct kept *kept; /* NULL: nobody was left out yet */
+    struct strag_kept kept; /* plans without those who came last */
+    struct coll_strag_plans plans[STRAG_KEPT];
 };
 
 /* test_footprint counts that in addition to what is in src/. */
-_Static_assert(sizeof(struct coll_strag_arrivals) <= 1024,
+_Static_assert(sizeof(struct coll_strag_arrivals) <= 2560,
                "the dynamic mode takes more memory than test_footprint thinks");
 
 /* ---- Messages ---- */
@@ -221,28 +216,16 @@ uint64_t coll_strag_arrivals_calls(const struct coll_strag_arrivals *arrivals)
 
 /* ---- Plans ---- */
 
-static struct kept *keep_plans(void)
+struct coll_strag_plans *coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals,
+                                                   int without)
 {
-    struct kept *kept = calloc(1, sizeof *kept);
-    if (kept)
-        strag_kept_init(&kept->ranks);
-    return kept;
-}
-
-int coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals, int without,
-                              struct coll_strag_plans **plans)
-{
-    if (NULL == arrivals->kept)
-        arrivals->kept = keep_plans();
-    if (NULL == arrivals->kept)
-        return OMPI_ERR_OUT_OF_RESOURCE;
     bool made;
-    struct kept *kept = arrivals->kept;
-    const int place = strag_kept_find(&kept->ranks, without, arrivals->calls, &made);
-    *plans = place < 0 ? NULL : &kept->plans[place];
-    if (place >= 0 && made)
-        coll_strag_plans_free(*plans, false);
-    return OMPI_SUCCESS;
+    const int place = strag_kept_find(&arrivals->kept, without, arrivals->calls, &made);
+    if (place < 0)
+        return NULL;
+    if (made)
+        coll_strag_plans_free(&arrivals->plans[place], false);
+    return &arrivals->plans[place];
 }
 
 /* ---- Making one ---- */
@@ -251,10 +234,8 @@ void coll_strag_arrivals_free(struct coll_strag_arrivals *arrivals)
 {
     if (NULL == arrivals)
         return;
-    for (int k = 0; arrivals->kept && k < STRAG_KEPT; k++)
-        coll_strag_plans_free(&arrivals->kept->plans[k], false);
-    free(arrivals->kept);
-    arrivals->kept = NULL;
+    for (int k = 0; k < STRAG_KEPT; k++)
+        coll_strag_plans_free(&arrivals->plans[k], false);
     if (arrivals->incoming || !all_sent(arrivals))
         return;
     free(arrivals->state);
@@ -277,5 +258,6 @@ struct coll_strag_arrivals *coll_strag_arrivals_create(ompi_communicator_t *comm
         return NULL;
     }
     strag_arrivals_init(arrivals->state, n, ompi_comm_rank(comm));
+    strag_kept_init(&arrivals->kept);
     return arrivals;
 }

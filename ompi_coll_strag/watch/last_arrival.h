@@ -38,14 +38,9 @@ int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals, double wait_
  * @param code  what the call ended with; returned, if it is an error: then nothing is waited for */
 int coll_strag_arrivals_end(struct coll_strag_arrivals *arrivals, int code);
 
-/**
- * Where plans without a rank are kept. Once in a call that goes ahead; the same on all ranks.
- *
- * @param[out] plans  NULL: too many ranks come last in turn (run/kept.h): this one is waited for
- *                    after all
- * @return OMPI_SUCCESS or OMPI_ERR_OUT_OF_RESOURCE
- */
-int coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals, int without,
-                              struct coll_strag_plans **plans);
+/** Where plans without a rank are kept. Once in a call that goes ahead; the same on all ranks.
+ * @return NULL: too many ranks come last in turn (run/kept.h): this one is waited for after all */
+struct coll_strag_plans *coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals,
+                                                   int without);
 
 #endif

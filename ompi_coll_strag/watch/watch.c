@@ -380,10 +380,10 @@ int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
     const struct strag_entry *entry = strag_table_entry(&policy->table, bytes);
     without->algorithm = entry->algorithm;
     without->blocks = entry->blocks;
-    const int kept = coll_strag_arrivals_plans(watch->arrivals, without->rank, &without->plans);
-    if (kept != OMPI_SUCCESS || NULL == without->plans)
+    without->plans = coll_strag_arrivals_plans(watch->arrivals, without->rank);
+    if (NULL == without->plans)
         without->rank = -1;
-    return kept;
+    return OMPI_SUCCESS;
 }
 
 int coll_strag_watch_agreed(struct coll_strag_watch *watch,
