@@ -37,11 +37,6 @@ static const struct coll_strag_ucp_library *library(void)
     return &coll_strag_ucp.library;
 }
 
-static int mpi_code(ucs_status_t status)
-{
-    return status == UCS_ERR_NO_MEMORY ? OMPI_ERR_OUT_OF_RESOURCE : MPI_ERR_OTHER;
-}
-
 /* Under the lock. */
 static struct coll_strag_ucp_peer *peer_of(const struct coll_strag_ucp_transport *transport,
                                            int rank)
@@ -51,9 +46,11 @@ static struct coll_strag_ucp_peer *peer_of(const struct coll_strag_ucp_transport
 
 /* ---- Errors ---- */
 
-static int lost(struct coll_strag_ucp_transport *transport, int peer, ucs_status_t status)
+static int failed(struct coll_strag_ucp_transport *transport, int peer, ucs_status_t status)
 {
     char who[128];
+    if (status == UCS_ERR_NO_MEMORY)
+        return coll_strag_transport_failed(&transport->super, OMPI_ERR_OUT_OF_RESOURCE);
     pthread_mutex_lock(&coll_strag_ucp.lock);
     const bool ended = peer_of(transport, peer)->ended;
     pthread_mutex_unlock(&coll_strag_ucp.lock);
@@ -61,13 +58,6 @@ static int lost(struct coll_strag_ucp_transport *transport, int peer, ucs_status
     coll_strag_warn(COLL_STRAG_WARN_LOST, who,
                     ended ? "its process has ended" : library()->ucs_status_string(status));
     return coll_strag_transport_failed(&transport->super, MPI_ERR_OTHER);
-}
-
-static int failed(struct coll_strag_ucp_transport *transport, int peer, ucs_status_t status)
-{
-    int code = mpi_code(status);
-    return code == MPI_ERR_OTHER ? lost(transport, peer, status)
-                                 : coll_strag_transport_failed(&transport->super, code);
 }
 
 /* ---- Elements with gaps ---- */
@@ -252,7 +242,7 @@ static int check_peers(struct coll_strag_ucp_transport *transport, bool watch)
         status = peer_of(transport, peer)->failure;
     }
     pthread_mutex_unlock(&coll_strag_ucp.lock);
-    return status == UCS_OK ? STRAG_OK : lost(transport, peer, status);
+    return status == UCS_OK ? STRAG_OK : failed(transport, peer, status);
 }
 
 /* Nothing has come for a while. */
