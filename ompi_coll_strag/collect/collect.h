@@ -27,16 +27,14 @@ struct coll_strag_collect {
 };
 
 /**
- * Post all messages.
+ * Post all messages. Ranks without strag send none.
  *
- * @param record      this rank's, to be freed here; NULL: out of memory, the others will miss it
- * @param bytes       of it
- * @param room        the same on all ranks, at least `bytes`
- * @param takes_part  does a rank send its record?
+ * @param record  this rank's, to be freed here; NULL: out of memory, the others will miss it
+ * @param bytes   of it
+ * @param room    the same on all ranks, at least `bytes`
  */
 void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communicator_t *comm,
-                              void *record, size_t bytes, size_t room,
-                              bool (*takes_part)(ompi_communicator_t *comm, int rank));
+                              void *record, size_t bytes, size_t room);
 
 /** Wait until they are done, or for at most `wait_limit` seconds. @return whether they are done */
 bool coll_strag_collect_wait(struct coll_strag_collect *collect, double wait_limit);

@@ -81,14 +81,6 @@ void coll_strag_ledger_note(struct coll_strag_ledger *ledger, enum strag_ledger_
 
 /* ---- The end ---- */
 
-/* Does a rank send a record? Those without strag do not. */
-static bool takes_part(ompi_communicator_t *comm, int rank)
-{
-    struct coll_strag_fingerprint theirs;
-    coll_strag_fingerprint_find(comm, rank, &theirs);
-    return coll_strag_fingerprint_is_ours(&theirs);
-}
-
 /* The offset of the events in a record, after the times. */
 static size_t events_at(int kept)
 {
@@ -152,8 +144,7 @@ static void begin_end(struct coll_strag_teardown *teardown)
     size_t bytes = 0;
     void *record = make_record(ledger, &bytes);
     ledger->collecting = true;
-    coll_strag_collect_begin(&ledger->collect, ledger->comm, record, bytes, record_room(ledger),
-                             takes_part);
+    coll_strag_collect_begin(&ledger->collect, ledger->comm, record, bytes, record_room(ledger));
 }
 
 /* What has come from all ranks, on rank 0. */
