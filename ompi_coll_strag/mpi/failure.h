@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A communicator on which a call has failed so that later ones cannot be right: messages of it may
- * be left, which would be taken for theirs, or ranks are not in step any more. Its members are
- * atomic: any thread may record a failure, and ranks that wait look here.
+ * be left, which would be taken for theirs, or ranks are not in step any more. Members are atomic.
  */
 #ifndef COLL_STRAG_FAILURE_H
 #define COLL_STRAG_FAILURE_H

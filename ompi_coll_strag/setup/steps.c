@@ -29,11 +29,6 @@ static uint64_t make_id(void)
     return id ? id : 1;
 }
 
-static bool device_over_ucp(void)
-{
-    return coll_strag_device_open() && coll_strag_ucp_takes_device();
-}
-
 /* On hosts with several ranks. */
 static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *setup)
 {
@@ -44,7 +39,12 @@ static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *se
 
 void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts)
 {
-    hosts->transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
+    hosts->transport =
+        coll_strag_key(setup->comm, COLL_STRAG_KEY_TRANSPORT, coll_strag_settings.transport);
+    if (hosts->transport == COLL_STRAG_TRANSPORTS)
+        hosts->transport = coll_strag_device_open() && coll_strag_ucp_takes_device()
+                               ? COLL_STRAG_UCP
+                               : COLL_STRAG_PML;
     if (hosts->transport == COLL_STRAG_UCP && coll_strag_repairs()) {
         coll_strag_log(setup->comm,
                        "not over UCX, which does not learn of revoked communicators and "

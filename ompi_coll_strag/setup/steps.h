@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the two ways of setting a communicator up (setup.c) are made of. The setup's own header: no
- * other file needs it.
+ * What the two ways of setting a communicator up (setup.c) are made of.
  *
  * A way is a list of steps. A step does what can be done without others, and at its end may begin
  * an exchange (run/exchange.h); the next step comes once that is done. What a step begins only
@@ -36,13 +35,12 @@ struct coll_strag_setup_derive {
     struct coll_strag_shared_setup *origin; /* the module's shared setup has the reference; NULL:
                                                none, so all ranks are asked */
     int32_t *rank_of;                       /* [rank]: its rank there; owned */
-    struct coll_strag_roll_call roll_call;
-    struct coll_strag_reply *reply; /* behind the struct setup; set when the roll call begins */
+    struct coll_strag_reply *reply;         /* behind the struct setup */
 };
 
 /* setup/ask.c's. */
 struct coll_strag_setup_ask {
-    struct coll_strag_rank_info own, *info; /* info: [rank], on rank 0; owned; else NULL */
+    struct coll_strag_rank_info own, *info; /* info: [rank], on rank 0; behind the struct setup */
     struct coll_strag_hosts hosts;
     void *packed; /* the topology; owned; NULL: there is none, or the shared setup has it */
 };
@@ -69,10 +67,10 @@ struct setup {
     int32_t number; /* to be agreed upon, or rank 0's */
 
     const struct coll_strag_hosts *hosts; /* rank 0's, once it has sent them */
-    struct strag_rank_location *ranks;    /* [rank]: where they are; on rank 0; owned */
+    struct strag_rank_location *ranks;    /* [rank]: where they are; behind this; rank 0's */
     struct strag_topology
         *unpacked; /* on others: the module's while it is set up; owned; or NULL */
-    void *given;   /* plans from files, as bytes; owned; NULL: there are none */
+    char *given;   /* plans from files, as bytes; owned; NULL: there are none */
 
     struct coll_strag_setup_derive derive;
     struct coll_strag_setup_ask ask;
@@ -109,9 +107,9 @@ bool coll_strag_setup_is_derived(struct setup *setup, bool *here);
 
 /* ---- Asking all ranks ---- */
 
-coll_strag_setup_step coll_strag_setup_make_room, coll_strag_setup_tell_own,
-    coll_strag_setup_tell_hosts, coll_strag_setup_tell_topology, coll_strag_setup_keep_topology,
-    coll_strag_setup_ping, coll_strag_setup_end_ask;
+coll_strag_setup_step coll_strag_setup_tell_own, coll_strag_setup_tell_hosts,
+    coll_strag_setup_tell_topology, coll_strag_setup_keep_topology, coll_strag_setup_ping,
+    coll_strag_setup_end_ask;
 
 /* ---- The network's transport, which setup->hosts names ---- */
 

@@ -40,14 +40,12 @@ struct setup;
 struct coll_strag_ledger;
 
 /*
- * Which nonblocking calls are strag's, if the first of them has begun setup. Ranks are done
- * with that at different times, and without having to wait for each other must all begin with the
- * same call. So calls are counted, in program order. When a rank comes to the end of its setup, in
- * Open MPI's progress, it sends twice the number of calls that it has begun, and some more; the
- * highest of these over all ranks is the number of the first call that is strag's. The previous
- * component runs those before. (A rank that, in this one exchange, begins more of them than in all
- * of setup before it waits for that number: which component runs a call must be known when it is
- * begun.)
+ * Which nonblocking calls are strag's, if the first of them has begun setup. Ranks are done with
+ * that at different times, but must all begin with the same call. So calls are counted, in program
+ * order. At the end of its setup a rank sends twice the number of calls that it has begun, and some
+ * more; the highest of these over all ranks is the number of the first call that is strag's. The
+ * previous component runs those before. (A rank that meanwhile begins more than that waits for the
+ * number: which component runs a call must be known when it is begun.)
  */
 struct coll_strag_nonblocking {
     int64_t begun; /* atomic, as the next one */
@@ -105,7 +103,7 @@ struct coll_strag_module {
     struct coll_strag_job setup_job;          /* ... setup, if one of them has begun it */
     struct coll_strag_persistent *persistent; /* requests, a list */
     uint32_t persistent_made;                 /* so far; the same on all ranks */
-    struct coll_strag_explained explained;
+    uint64_t *explained;                      /* coll_strag_explain_choice */
 };
 
 OBJ_CLASS_DECLARATION(coll_strag_module_t);
@@ -130,14 +128,11 @@ static inline void coll_strag_leave(struct coll_strag_module *module)
 }
 
 /**
- * A call has failed, on this rank or on another one, and cannot be given up in its place: messages
- * of it may be left that would be taken for a later call's, or other ranks may be ahead. From now
- * on all calls that strag is to run fail, with this error or an earlier one. Those that are left to
- * the previous component do not: other ranks may be in them. Any thread may say so, several times.
- *
- * Other ranks may wait for this one, now or later, and get that answer when they ask
- * (stuck/stuck.h). So from the first time on the communicator is kept until MPI_Finalize, even if
- * the user frees it.
+ * A call has failed, on this rank or on another one, and cannot be given up in its place
+ * (mpi/failure.h). From now on all calls that strag is to run fail, with this error or an earlier
+ * one. Those that are left to the previous component do not: other ranks may be in them. Any thread
+ * may say so, several times. From the first time on the communicator is kept until MPI_Finalize,
+ * even if the user frees it: other ranks get that answer when they ask (stuck/stuck.h).
  */
 void coll_strag_fail(struct coll_strag_module *module, int code);
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What all ranks tell each other in the midst of a blocking call, after setup: exchanges of
- * run/exchange.h, which the call waits for. Another component's collective would wait for
- * ever for a rank that has failed; these end with an error.
- *
- * Messages have the tag of calls: a rank whose calls have not failed has received all of theirs.
+ * run/exchange.h, with the tag of calls. Another component's collective would wait for ever for a
+ * rank that has failed; these end with an error.
  *
  * Each but the first two is called by all ranks of a communicator, in the same order. Nothing that
  * was given is used after it has returned. @param failure  the communicator's @return OMPI_SUCCESS;
