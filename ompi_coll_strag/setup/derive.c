@@ -234,7 +234,10 @@ void coll_strag_setup_end_derive(struct setup *setup)
     if (setup->blocking && !shared_setup->numbered_as_origin &&
         coll_strag_shared_setup_note_names(shared_setup, setup->comm))
         shared_setup->id = setup->hosts->id;
-    setup->concludes = setup->concludes || setup->hosts->transport == COLL_STRAG_UCP;
-    if (!setup->concludes && setup->code == OMPI_SUCCESS)
+    if (!setup->blocking || shared_setup->decision.given_bytes ||
+        setup->hosts->transport == COLL_STRAG_UCP)
+        return;
+    if (setup->code == OMPI_SUCCESS)
         coll_strag_shared_setup_publish(shared_setup);
+    setup->next = NULL; /* nothing has been done that can fail on one rank */
 }
