@@ -17,6 +17,7 @@ enum {
 
     DRIVER_POINTER_CONTEXT = 1,
     DRIVER_POINTER_MEMORY_TYPE = 2,
+    DRIVER_POINTER_SYNC_MEMOPS = 6,
     DRIVER_POINTER_IS_MANAGED = 8,
     DRIVER_POINTER_DEVICE_ORDINAL = 9,
 
@@ -35,6 +36,8 @@ enum {
 #define DRIVER_FUNCTIONS(F)                                                                        \
     F(pointer_attributes, cuPointerGetAttributes, 1,                                               \
       (unsigned n, int *attributes, void **data, uint64_t pointer))                                \
+    F(set_pointer_attribute, cuPointerSetAttribute, 1,                                             \
+      (const void *value, int attribute, uint64_t pointer))                                        \
     F(error_text, cuGetErrorString, 1, (int error, const char **text))                             \
     F(device_attribute, cuDeviceGetAttribute, 1, (int *value, int attribute, int device))          \
     F(retain_primary, cuDevicePrimaryCtxRetain, 1, (void **context, int device))                   \
@@ -42,6 +45,7 @@ enum {
     F(push_context, cuCtxPushCurrent_v2, 1, (void *context))                                       \
     F(pop_context, cuCtxPopCurrent_v2, 1, (void **context))                                        \
     F(context_device, cuCtxGetDevice, 1, (int *device))                                            \
+    F(synchronize, cuCtxSynchronize, 1, (void))                                                    \
     F(context_id, cuCtxGetId, 0, (void *context, unsigned long long *id))                          \
     F(allocate_device, cuMemAlloc_v2, 1, (uint64_t * pointer, size_t bytes))                       \
     F(free_device, cuMemFree_v2, 1, (uint64_t pointer))                                            \

@@ -263,11 +263,20 @@ STRAG_DEVICE float strag_from_half(uint16_t value)
     return result;
 }
 
+/* The result is in a register of 32 bits: ptxas of CUDA 13.0 stores a byte of a half in one of 16
+ * bits as the half's value, made an integer (seen on an H100; test/cuda/nvcc.sh looks for it). */
 STRAG_DEVICE uint16_t strag_to_half(float number)
 {
-    uint16_t result;
-    __asm__("cvt.rn.f16.f32 %0, %1;" : "=h"(result) : "f"(number));
-    return result;
+    uint32_t result;
+    __asm__("{\n\t"
+            ".reg .b16 low, high;\n\t"
+            "cvt.rn.f16.f32 low, %1;\n\t"
+            "mov.b16 high, 0;\n\t"
+            "mov.b32 %0, {low, high};\n\t"
+            "}"
+            : "=r"(result)
+            : "f"(number));
+    return (uint16_t)result;
 }
 #else
 STRAG_DEVICE float strag_from_half(uint16_t value)

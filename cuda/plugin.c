@@ -54,31 +54,6 @@ static void read_kernels(void)
                    STRAG_CUDA_KERNELS);
 }
 
-/* ---- Addresses ---- */
-
-static void locate(const void *address, struct strag_cuda_location *location)
-{
-    unsigned type = 0, managed = 0;
-    int ordinal = -1;
-    void *context = NULL;
-    int attributes[] = {DRIVER_POINTER_MEMORY_TYPE, DRIVER_POINTER_IS_MANAGED,
-                        DRIVER_POINTER_DEVICE_ORDINAL, DRIVER_POINTER_CONTEXT};
-    void *data[] = {&type, &managed, &ordinal, &context};
-    *location = (struct strag_cuda_location){STRAG_CUDA_HOST, -1, NULL};
-    if (plugin.driver.pointer_attributes(4, attributes, data, (uint64_t)(uintptr_t)address) !=
-            DRIVER_SUCCESS ||
-        (type == 0 && !managed))
-        return;
-    location->memory = managed & 1                    ? STRAG_CUDA_MANAGED
-                       : type == DRIVER_MEMORY_DEVICE ? STRAG_CUDA_DEVICE
-                       : type == DRIVER_MEMORY_HOST   ? STRAG_CUDA_PINNED
-                                                      : STRAG_CUDA_HOST;
-    if (location->memory <= STRAG_CUDA_PINNED)
-        return;
-    location->ordinal = ordinal;
-    location->context = context;
-}
-
 /* ---- Devices ---- */
 
 /* The device of that memory, or NULL. Those whose context no longer exists are removed. */
@@ -117,6 +92,54 @@ static struct strag_cuda_device *get_device(const struct strag_cuda_location *lo
     }
     pthread_mutex_unlock(&plugin.lock);
     return device;
+}
+
+/* ---- Addresses ---- */
+
+/*
+ * cudaMemcpy from pageable memory returns while its last bytes are on their way to the device, on
+ * a stream that the plug-in's do not wait for: a kernel may read what was there before (seen on an
+ * H100, with copies of a few KB). Once this attribute is set such a copy returns at its end. What
+ * was begun before is waited for here: once for each piece of memory, or at every call if the
+ * driver has no such attribute for it, as for managed memory.
+ */
+static void settle(const void *address, const struct strag_cuda_location *location)
+{
+    const unsigned on = 1;
+    struct strag_error err;
+    struct strag_cuda_device *device = get_device(location, &err);
+    (void)plugin.driver.set_pointer_attribute(&on, DRIVER_POINTER_SYNC_MEMOPS,
+                                              (uint64_t)(uintptr_t)address);
+    if (!device || device_enter(device) != STRAG_OK)
+        return; /* whoever works on that memory finds out */
+    (void)plugin.driver.synchronize();
+    device_leave(device);
+}
+
+static void locate(const void *address, struct strag_cuda_location *location)
+{
+    unsigned type = 0, managed = 0, settled = 0;
+    int ordinal = -1;
+    void *context = NULL;
+    int attributes[] = {DRIVER_POINTER_MEMORY_TYPE, DRIVER_POINTER_IS_MANAGED,
+                        DRIVER_POINTER_DEVICE_ORDINAL, DRIVER_POINTER_CONTEXT,
+                        DRIVER_POINTER_SYNC_MEMOPS};
+    void *data[] = {&type, &managed, &ordinal, &context, &settled};
+    *location = (struct strag_cuda_location){STRAG_CUDA_HOST, -1, NULL};
+    if (plugin.driver.pointer_attributes(5, attributes, data, (uint64_t)(uintptr_t)address) !=
+            DRIVER_SUCCESS ||
+        (type == 0 && !managed))
+        return;
+    location->memory = managed & 1                    ? STRAG_CUDA_MANAGED
+                       : type == DRIVER_MEMORY_DEVICE ? STRAG_CUDA_DEVICE
+                       : type == DRIVER_MEMORY_HOST   ? STRAG_CUDA_PINNED
+                                                      : STRAG_CUDA_HOST;
+    if (location->memory <= STRAG_CUDA_PINNED)
+        return;
+    location->ordinal = ordinal;
+    location->context = context;
+    if (!(settled & 1))
+        settle(address, location);
 }
 
 static bool reduces(struct strag_cuda_device *device, enum strag_cuda_op op,

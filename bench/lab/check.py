@@ -4,13 +4,14 @@
 Two hosts with two ranks each: every algorithm gives the right result; four hosts on one switch and, on
 machines with NFQUEUE, three hosts with latency: a few algorithms do. Nothing is faster
 than the links allow, and every link carries what the plan says. Times above the model are only
-reported: a busy machine is no failure. And nothing of a lab remains when any of its processes is
-killed.
+reported: a busy machine is no failure. Two hosts of which nothing is configured find out about what
+their link carries. And nothing of a lab remains when any of its processes is killed.
 """
 import contextlib
 import io
 import os
 import pathlib
+import re
 import select
 import signal
 import subprocess
@@ -27,6 +28,7 @@ import stream
 RATE = 200  # Mbit/s
 FEW = ("circulant", "ring")
 ALL = "two-level"  # the point of all algorithms: on it hosts' ranks share memory and links
+SKIPPED = 77  # this machine does not permit latency
 LIMIT = 3600  # seconds of one mpirun; as a test it has a limit that does not count other programs' time
 # Plans alone: a probe, or a trial of another algorithm, sends what no plan says, and a busy machine
 # decides when.
@@ -137,6 +139,25 @@ def check_teardown(program):
     if not wrong:
         print(f"after SIGKILL of {', of '.join(killed)}: nothing remains")
     return 1 if wrong else 0
+
+
+def check_ping(program, build):
+    """Outside of a box: is the bandwidth of a slow link measured at all? Returns the exit status."""
+    for _ in range(3):  # a busy machine may hide what a longer message takes more
+        ended = subprocess.run(
+            [*program, "--rate", str(RATE / 10), "--delay", "1ms", "--unconfigured", "mpirun", "star:2",
+             "--mca", "coll", "strag", "--mca", "coll_strag_verbose", "2",
+             build.folder / "bench/allreduce", "--sizes", "16K", "--iterations", "1"],
+            capture_output=True, text=True, check=False)
+        if ended.returncode == SKIPPED:
+            print(f"ping: omitted: {ended.stderr}")
+            return 0
+        found = re.search(r"model: .*[^-]bandwidth ([0-9.]+) Gbit/s \(measured\)", ended.stderr + ended.stdout)
+        if found:
+            print(f"ping: found {1000 * float(found[1]):.0f} Mbit/s of {RATE / 10:.0f}")
+            return 0
+    print("lab check: the ping measures no bandwidth", ended.stderr)
+    return 1
 
 
 def run(options, number):

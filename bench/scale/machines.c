@@ -186,6 +186,7 @@ const struct machine machines[] = {
     {"2,000 ranks, 64 per host, the last 16", make_flat, 2000, 64, 0, NULL},
     {"4,095 ranks, 64 per host, the last 63", make_flat, 4095, 64, 0, NULL},
     {"4,096 ranks, 64 per host", make_flat, 4096, 64, 0, NULL},
+    {"200 hosts", make_flat, 200, 1, 0, NULL},
     {"512 hosts", make_flat, 512, 1, 0, NULL},
     {"4,096 hosts", make_flat, 4096, 1, 0, NULL},
     {"32 hosts of 32 and 31 in turn", make_in_turn, 32, 32, 31, NULL},

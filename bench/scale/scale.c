@@ -5,8 +5,9 @@
  *     scale [--most RANKS] [--only TEXT] [--runs NUMBER]
  *
  * A line for every machine and state, as CSV: CPU time and peak memory of the quick table, as the
- * component makes it, beyond those of the topology; and of the most expensive plan of one rank that
- * the table names. "late" and "slow" rows are what re-planning takes. Each line is made several
+ * component makes it, beyond those of the topology, and how many operations and messages were
+ * examined for it; and the CPU time of the most expensive plan of one rank that the table names.
+ * "late" and "slow" rows are what re-planning takes. Each line is made several
  * times (5, by default), in processes of their own, so that memory is counted from the start; of
  * each number it has the least: other processes make caches and clocks slower, and nothing makes
  * them faster.
@@ -15,6 +16,7 @@
 
 #include "model/select.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +74,7 @@ struct worst {
 /* Of one process; or the least of several. */
 struct result {
     double table_seconds, table_mib;
+    int64_t examined; /* strag_selection.examined */
     struct worst worst;
 };
 
@@ -112,6 +115,7 @@ static int measure(const struct variant *variant, const struct strag_topology *t
     result->table_mib = peak_mib() - before;
     if (status != STRAG_OK)
         return status;
+    result->examined = selection->examined;
     status = plan_all(&problem, &selection->table, &result->worst, err);
     strag_selection_free(selection);
     return status;
@@ -138,6 +142,7 @@ static void keep_least(struct result *least, const struct result *result)
 {
     least->table_seconds = fmin(least->table_seconds, result->table_seconds);
     least->table_mib = fmin(least->table_mib, result->table_mib);
+    least->examined = result->examined; /* the same in each process */
     if (result->worst.seconds < least->worst.seconds)
         least->worst = result->worst;
 }
@@ -146,15 +151,15 @@ static void keep_least(struct result *least, const struct result *result)
 static bool print_least(const struct machine *machine, const struct variant *variant,
                         const struct strag_topology *topology, int runs, struct result *shared)
 {
-    struct result least = {INFINITY, INFINITY, {INFINITY, "", 0}};
+    struct result least = {INFINITY, INFINITY, 0, {INFINITY, "", 0}};
     for (int r = 0; r < runs; r++) {
         if (!in_a_process(machine, variant, topology, shared))
             return false;
         keep_least(&least, shared);
     }
-    printf("%d,\"%s\",\"%s\",%.1f,%.1f,%.3f,%s,%d\n", topology->n, machine->name, variant->name,
-           1e3 * least.table_seconds, least.table_mib, 1e3 * least.worst.seconds, least.worst.name,
-           least.worst.blocks);
+    printf("%d,\"%s\",\"%s\",%.1f,%.1f,%" PRId64 ",%.3f,%s,%d\n", topology->n, machine->name,
+           variant->name, 1e3 * least.table_seconds, least.table_mib, least.examined,
+           1e3 * least.worst.seconds, least.worst.name, least.worst.blocks);
     fflush(stdout);
     return true;
 }
@@ -199,7 +204,7 @@ int main(int argc, char **argv)
         perror("scale");
         return 1;
     }
-    printf("ranks,machine,state,table ms,table MiB,plan ms,algorithm,blocks\n");
+    printf("ranks,machine,state,table ms,table MiB,examined,plan ms,algorithm,blocks\n");
     fflush(stdout);
     for (const struct machine *machine = machines; machine->name; machine++)
         good = run(machine, &options, shared) && good;

@@ -47,9 +47,9 @@
 enum { FIRST_CALLS = 2 };
 
 /* Short calls that are delegated before a communicator finds out whether another way is faster:
- * most communicators live shorter than finding out takes. Between hosts a call takes as long as
- * several of setup's messages; if ranks share memory it takes much less. */
-enum { SHORT_CALLS = 32, SHORT_CALLS_BETWEEN_HOSTS = 4 };
+ * most communicators live shorter than finding out takes. If ranks share memory setup takes as long
+ * as hundreds of such calls; between hosts, with the network's numbers to measure, as ten to 30. */
+enum { SHORT_CALLS = 32 };
 
 static bool names_what_runs(const struct coll_strag_fingerprint *first)
 {
@@ -107,7 +107,7 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
     module->decision.reason = off ? COLL_STRAG_OFF : COLL_STRAG_TOO_SHORT;
     module->first_calls = first_calls(&module->first, comm);
     module->delegate_below = shortest_setup(&module->first);
-    module->delegate_limit = is_between_hosts(comm) ? SHORT_CALLS_BETWEEN_HOSTS : SHORT_CALLS;
+    module->delegate_limit = SHORT_CALLS;
 }
 
 struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm)

@@ -127,6 +127,11 @@ void coll_strag_settings_read(void)
         &from[STRAG_SET_DEVICE_BUFFERS]);
     settings->shared_memory = (enum coll_strag_shared_memory)coll_strag_read_shared_memory(
         &from[STRAG_SET_SHARED_MEMORY]);
+    /* Device memory is staged for it in more and shorter pieces than for the PML, which is twice as
+     * fast (doc/guide/gpus.md). */
+    if (settings->device_buffers == COLL_STRAG_YES &&
+        settings->shared_memory == COLL_STRAG_SHARED_AUTO)
+        settings->shared_memory = COLL_STRAG_SHARED_NEVER;
     settings->reproducible =
         (enum strag_reproducible)coll_strag_read_reproducible(&from[STRAG_SET_REPRODUCIBLE]);
     settings->priority = coll_strag_read_integer(&from[STRAG_SET_PRIORITY], INT_MAX, 0);

@@ -71,6 +71,7 @@ struct strag_platform {
     struct strag_load *load; /* [link], if it stands for itself; behind them a sample's classes */
     uint32_t rounds;         /* examined so far, for all candidates */
     uint32_t traffics;       /* candidates so far */
+    int64_t examined;        /* operations and messages so far, for all candidates */
     struct strag_sample_units units; /* what samples are made of; made when it is first asked for */
     struct strag_sample sample;
     int late; /* ranks that are among its own because they are late */

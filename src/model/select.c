@@ -482,6 +482,7 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
     int status = strag_platform_create(problem, model, &pricing.platform, err);
     if (status == STRAG_OK)
         status = add_all_candidates(&pricing, problem, err);
+    made->examined = pricing.platform ? pricing.platform->examined : 0;
     strag_platform_free(pricing.platform);
     free(pricing.rated);
     if (status != STRAG_OK) {

@@ -28,6 +28,8 @@ struct strag_selection {
     struct strag_candidate *candidate; /* in the order of strag_algorithms, and of their choices:
                                           one for each count of blocks worth comparing */
     struct strag_table table;
+    int64_t examined; /* operations and messages, for all candidates: what making it costs, on any
+                         machine */
 };
 
 /** Seconds of a candidate that is priced, as they are compared with those of other algorithms: with

@@ -15,7 +15,7 @@
 
 /* By how much more operations than there should be messages make it not worth going on; to visit a
  * rank takes as long as this many operations, an operation as long as this many hops. */
-enum { OPERATIONS_PER_MESSAGE = 32, OPERATIONS_PER_VISIT = 8, HOPS_PER_OPERATION = 8 };
+enum { OPERATIONS_PER_MESSAGE = 8, OPERATIONS_PER_VISIT = 8, HOPS_PER_OPERATION = 8 };
 
 /* An algorithm with this many different rounds knows nothing of dimensions: a grid's lines
  * are not equal for it. */
@@ -216,6 +216,7 @@ static void visit(void *context, const struct strag_op *op)
 {
     struct strag_traffic *traffic = context;
     traffic->visited++;
+    traffic->platform->examined++;
     if (traffic->counts_only) {
         if (op->round < traffic->first_seen)
             traffic->first_seen = op->round;
@@ -641,6 +642,7 @@ int strag_traffic_round(struct strag_traffic *traffic, int number, int repeats,
     struct strag_platform *platform = traffic->platform;
     const struct strag_round *round = &traffic->round[number];
     platform->rounds++;
+    platform->examined += round->count;
     traffic->posting = posting(traffic, number) +
                        2 * (1 - traffic->subject.chained) * platform->links->model.overhead;
     traffic->messages = 0;

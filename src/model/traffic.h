@@ -84,7 +84,7 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
 /**
  * Look at some ranks only, unless there are few enough.
  *
- * @param messages  about this many are examined; 32 times as many operations are refused
+ * @param messages  about this many are examined; 8 times as many operations are refused
  * @param rounds    that will be examined
  * @param at_once   messages that a rank receives in a round, about
  * @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_UNSUPPORTED if few ranks have too many

@@ -16,11 +16,15 @@ static struct carrier *own(struct strag_transport *transport)
 
 /* ---- Values in and out ---- */
 
+/* As UCX does it: done on return. */
 static void copy(const struct carrier *carrier, void *out, const void *in, size_t bytes)
 {
-    if (carrier->gpu)
+    const unsigned on = 1;
+    if (carrier->gpu) {
+        (void)carrier->gpu->set_attribute(&on, DRIVER_POINTER_SYNC_MEMOPS,
+                                          (uint64_t)(uintptr_t)out); /* not of host memory */
         assert_true(gpu_copy(carrier->gpu, out, in, bytes));
-    else
+    } else
         memcpy(out, in, bytes); /* of a device's memory: the end of this process */
 }
 

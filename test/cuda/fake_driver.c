@@ -296,10 +296,15 @@ API int cuMemFreeHost(void *pointer)
 API int cuMemcpy(uint64_t out, uint64_t in, size_t bytes)
 {
     BEGIN(true);
+    const struct fake_piece *piece = fake_piece_find((void *)(uintptr_t)out);
     void *to = fake_contents((void *)(uintptr_t)out, bytes, false);
     const void *from = fake_contents((void *)(uintptr_t)in, bytes, false);
     if (!to || !from)
         return end(fake_mistake(FAKE_INVALID_VALUE, "cuMemcpy of %zu bytes", bytes));
+    if (piece && piece->kind == FAKE_DEVICE && !piece->synchronous &&
+        !fake_piece_find((void *)(uintptr_t)in))
+        return end(fake_put_late((void *)(uintptr_t)out, from, bytes));
+    fake_finish_late();
     memmove(to, from, bytes);
     return end(FAKE_SUCCESS);
 }
@@ -314,6 +319,8 @@ API int cuPointerGetAttributes(unsigned n, int *attributes, void **data, uint64_
             *(void **)data[i] = piece ? piece->context : NULL;
         else if (attributes[i] == 2)
             *(unsigned *)data[i] = !piece ? 0 : pinned ? 1 : 2;
+        else if (attributes[i] == 6)
+            *(unsigned char *)data[i] = piece && piece->synchronous;
         else if (attributes[i] == 8)
             *(unsigned char *)data[i] = piece && piece->kind == FAKE_MANAGED;
         else if (attributes[i] == 9)
@@ -321,6 +328,16 @@ API int cuPointerGetAttributes(unsigned n, int *attributes, void **data, uint64_
         else
             return end(fake_mistake(FAKE_INVALID_VALUE, "attribute %d", attributes[i]));
     }
+    return end(FAKE_SUCCESS);
+}
+
+API int cuPointerSetAttribute(const void *value, int attribute, uint64_t pointer)
+{
+    BEGIN(false);
+    struct fake_piece *piece = fake_piece_find((void *)(uintptr_t)pointer);
+    if (!piece || piece->kind != FAKE_DEVICE || attribute != 6)
+        return end(FAKE_INVALID_VALUE);
+    piece->synchronous = *(const unsigned *)value & 1;
     return end(FAKE_SUCCESS);
 }
 

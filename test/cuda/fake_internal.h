@@ -43,6 +43,7 @@ struct fake_piece {
     char *address; /* as the program sees it */
     char *bytes;   /* where its contents are */
     size_t size, mapped;
+    bool synchronous; /* copies to it are done on return */
 };
 
 /* memory; the lock is held */
@@ -68,6 +69,11 @@ int fake_event_record(struct fake_event *event, struct fake_stream *stream);
 int fake_event_query(struct fake_event *event);
 int fake_event_wait(struct fake_event *event);
 int fake_put_copy(struct fake_stream *stream, void *out, const void *in, size_t bytes);
+/** From memory that the driver does not know to a device's: on return the source may be changed,
+ * but the copy may not be done. */
+int fake_put_late(void *out, const void *in, size_t bytes);
+/** All of these copies are done. */
+void fake_finish_late(void);
 int fake_put_kernel(struct fake_stream *stream, int kernel, const void *job, size_t threads);
 void fake_streams_forget(void);
 

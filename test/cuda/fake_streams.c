@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SLOW = 16 }; /* the driver's calls that one late copy takes */
+
 /* Something to do: an event to be passed, a kernel, or a copy. */
 struct task {
     struct task *next;
@@ -17,6 +19,7 @@ struct task {
     void *out;
     const void *in;
     size_t bytes;
+    void *owned; /* `in`, if it is the task's own */
 };
 
 struct fake_stream {
@@ -31,6 +34,7 @@ struct fake_event {
 };
 
 static struct fake_stream *streams;
+static struct fake_stream late; /* of fake_put_late */
 static struct fake_event *events;
 
 /* ---- Doing ---- */
@@ -88,7 +92,14 @@ static void do_first(struct fake_stream *stream)
         do_kernel(task);
     else
         do_copy(task);
+    free(task->owned);
     free(task);
+}
+
+void fake_finish_late(void)
+{
+    while (late.first)
+        do_first(&late);
 }
 
 void fake_advance(void)
@@ -97,10 +108,13 @@ void fake_advance(void)
         for (unsigned n = fake_random(4); n > 1; n--)
             do_first(stream);
     }
+    if (fake_random(SLOW) == 0)
+        do_first(&late);
 }
 
 void fake_finish(void)
 {
+    fake_finish_late();
     for (struct fake_stream *stream = streams; stream; stream = stream->next) {
         while (stream->first)
             do_first(stream);
@@ -131,6 +145,18 @@ int fake_put_copy(struct fake_stream *stream, void *out, const void *in, size_t 
         while (stream->first)
             do_first(stream);
     }
+    return error;
+}
+
+int fake_put_late(void *out, const void *in, size_t bytes)
+{
+    struct task task = {.kernel = -1, .out = out, .bytes = bytes, .owned = malloc(bytes + 1)};
+    if (!task.owned)
+        return FAKE_OUT_OF_MEMORY;
+    task.in = memcpy(task.owned, in, bytes);
+    int error = put(&late, &task);
+    if (error != FAKE_SUCCESS)
+        free(task.owned);
     return error;
 }
 
@@ -241,16 +267,25 @@ int fake_event_wait(struct fake_event *event)
     return FAKE_SUCCESS;
 }
 
+/* What is on it is not done. */
+static void forget(struct fake_stream *stream)
+{
+    while (stream->first) {
+        struct task *task = stream->first;
+        stream->first = task->next;
+        free(task->owned);
+        free(task);
+    }
+    stream->last = NULL;
+}
+
 void fake_streams_forget(void)
 {
+    forget(&late);
     while (streams) {
         struct fake_stream *stream = streams;
         streams = stream->next;
-        while (stream->first) {
-            struct task *task = stream->first;
-            stream->first = task->next;
-            free(task);
-        }
+        forget(stream);
         free(stream);
     }
     while (events) {

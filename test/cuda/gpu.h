@@ -26,6 +26,8 @@
     F(free, cuMemFree_v2, 1, (uint64_t pointer))                                                   \
     F(allocate_host, cuMemHostAlloc, 1, (void **pointer, size_t bytes, unsigned flags))            \
     F(free_host, cuMemFreeHost, 1, (void *pointer))                                                \
+    F(set_attribute, cuPointerSetAttribute, 1,                                                     \
+      (const void *value, int attribute, uint64_t pointer))                                        \
     F(copy, cuMemcpy, 1, (uint64_t out, uint64_t in, size_t bytes))
 
 #define GPU_FIELD(field, symbol, needed, arguments) int(*field) arguments;
@@ -52,7 +54,7 @@ enum gpu_memory { GPU_DEVICE, GPU_MANAGED, GPU_PINNED };
 void *gpu_allocate(const struct gpu *gpu, int device, enum gpu_memory memory, size_t bytes);
 void gpu_free(const struct gpu *gpu, int device, enum gpu_memory memory, void *address);
 
-/** Between any two memories; done on return. @return whether it was possible */
+/** Between any two memories, as cudaMemcpy does it. @return whether it was possible */
 bool gpu_copy(const struct gpu *gpu, void *out, const void *in, size_t bytes);
 
 #endif

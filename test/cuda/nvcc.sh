@@ -61,6 +61,22 @@ awk '/^\.visible \.entry/ { name = $3; wide = 0 }
 if grep 'spill' "$work/log" | grep -qv ' 0 bytes spill stores, 0 bytes spill loads'; then
     fail "registers are spilled"
 fi
+# No number is converted to an integer. ptxas of CUDA 13.0 stored a half that it found in a register
+# byte by byte as if a byte were its value (strag_to_half).
+python3 - "$work/kernels.cubin" << 'END' || fail "a half is stored as an integer"
+import struct, sys
+F2I = 0x305  # the operation, in the lowest 12 bits of an instruction of 16 bytes
+data = open(sys.argv[1], "rb").read()
+table, = struct.unpack_from("<Q", data, 0x28)
+size, count = struct.unpack_from("<HH", data, 0x3a)
+found = 0
+for section in range(table, table + size * count, size):
+    kind, flags, _, start, length = struct.unpack_from("<4xIQQQQ", data, section)
+    if kind == 1 and flags & 4:  # code
+        found += sum(struct.unpack_from("<H", data, at)[0] & 0xfff == F2I
+                     for at in range(start, start + length, 16))
+sys.exit(found > 0)
+END
 "$nvcc" -x c -c -o "$work/check_driver.o" -I"$srcdir/cuda" -I"$srcdir/src" \
     "$srcdir/test/cuda/check_driver.c" || fail "cuda/driver.h is not what CUDA's headers say"
 echo "$made kernels"

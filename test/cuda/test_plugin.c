@@ -147,6 +147,8 @@ static void start_job(const struct strag_cuda *cuda, struct strag_cuda_device *d
     random_values(other, job, rng);
     assert_true(gpu_copy(&gpu, job->left, staging, bytes));
     assert_true(gpu_copy(&gpu, job->right, other, bytes));
+    (void)device_of(cuda, job->left); /* which lets these copies end */
+    (void)device_of(cuda, job->right);
     for (size_t i = 0; i < job->elements; i++)
         reference_reduce(job->op, job->type, job->want + i * size, staging + i * size,
                          other + i * size);
@@ -352,14 +354,12 @@ static void any_call_may_fail(void **state)
         const char *function;
         bool counts; /* what is lost is not the plug-in's to give back */
     } functions[] = {
-        {"PointerGetAttributes", true}, {"CtxPushCurrent", false},
-        {"CtxGetDevice", true},         {"DeviceGetAttribute", true},
-        {"StreamCreate", true},         {"EventCreate", true},
-        {"EventRecord", true},          {"EventQuery", true},
-        {"EventSynchronize", true},     {"MemAlloc", true},
-        {"MemHostAlloc", true},         {"MemcpyAsync", true},
-        {"ModuleLoadData", true},       {"ModuleGetFunction", true},
-        {"LaunchKernel", true},         {"StreamDestroy", false},
+        {"PointerGetAttributes", true}, {"CtxPushCurrent", false},  {"PointerSetAttribute", true},
+        {"CtxSynchronize", true},       {"CtxGetDevice", true},     {"DeviceGetAttribute", true},
+        {"StreamCreate", true},         {"EventCreate", true},      {"EventRecord", true},
+        {"EventQuery", true},           {"EventSynchronize", true}, {"MemAlloc", true},
+        {"MemHostAlloc", true},         {"MemcpyAsync", true},      {"ModuleLoadData", true},
+        {"ModuleGetFunction", true},    {"LaunchKernel", true},     {"StreamDestroy", false},
         {"EventDestroy", false},        {"MemFree", false},
     };
     long failed = 0;
@@ -381,7 +381,7 @@ static void any_call_may_fail(void **state)
     }
     print_message("%ld of %zu runs met the failure\n", failed,
                   8 * sizeof functions / sizeof *functions);
-    assert_in_range(failed, 20, 143);
+    assert_in_range(failed, 10, 159);
 }
 
 int main(void)

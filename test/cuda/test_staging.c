@@ -158,6 +158,7 @@ static void stage(const struct situation *s, struct member *m, struct strag_call
 {
     struct strag_cuda_location place;
     struct strag_error err = {""};
+    cuda->locate(m->input, &place);
     cuda->locate(m->output, &place);
     struct strag_staging_options options = {
         .cuda = cuda,

@@ -3,8 +3,10 @@
  * The time of MPI_Allreduce of floats in device memory; CSV without a header, from rank 0.
  *
  *     allreduce --label L --how device   the buffers are the device's
+ *               --how first              rank 0's are, and the others' are pinned: processes that
+ *                                        share a device take turns on it
  *               --how copy               the program copies all to the host, reduces there, copies
- * back
+ *                                        back
  *               --how nccl               ncclAllReduce; a device for each rank is needed
  *               --bytes A,B,..
  *
@@ -123,8 +125,9 @@ static void measure(const char *label, const char *how, size_t bytes)
     double times[REPEATS] = {0};
     int repeats = gpu.fake_counts ? 1 : REPEATS;
     struct buffers b = {.bytes = bytes};
-    b.in = gpu_allocate(&gpu, device, GPU_DEVICE, bytes);
-    b.out = gpu_allocate(&gpu, device, GPU_DEVICE, bytes);
+    enum gpu_memory memory = strcmp(how, "first") == 0 && rank > 0 ? GPU_PINNED : GPU_DEVICE;
+    b.in = gpu_allocate(&gpu, device, memory, bytes);
+    b.out = gpu_allocate(&gpu, device, memory, bytes);
     b.host_in = gpu_allocate(&gpu, device, GPU_PINNED, bytes);
     b.host_out = gpu_allocate(&gpu, device, GPU_PINNED, bytes);
     if (!b.in || !b.out || !b.host_in || !b.host_out)
@@ -148,8 +151,8 @@ static void measure(const char *label, const char *how, size_t bytes)
     if (rank == 0)
         printf("%s,%d,%zu,%.9f,%.9f,%.3f\n", label, n, bytes, times[0], times[repeats / 2],
                (double)bytes / times[0] / 1e9);
-    gpu_free(&gpu, device, GPU_DEVICE, b.in);
-    gpu_free(&gpu, device, GPU_DEVICE, b.out);
+    gpu_free(&gpu, device, memory, b.in);
+    gpu_free(&gpu, device, memory, b.out);
     gpu_free(&gpu, device, GPU_PINNED, b.host_in);
     gpu_free(&gpu, device, GPU_PINNED, b.host_out);
 }

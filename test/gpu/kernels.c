@@ -68,9 +68,13 @@ static bool check_one(struct memory *m, enum strag_cuda_op op, enum strag_cuda_t
         reference_reduce(op, type, m->host[2] + i * size, left, right);
     }
     int out = (int)(next() % 3); /* in place of an input, or apart */
+    struct strag_cuda_location place;
     if (!gpu_copy(&gpu, m->device[0] + at[0], m->host[0], elements * size) ||
-        !gpu_copy(&gpu, m->device[1] + at[1], m->host[1], elements * size) ||
-        cuda->reduce(device, op, type, m->device[out] + at[out], m->device[0] + at[0],
+        !gpu_copy(&gpu, m->device[1] + at[1], m->host[1], elements * size))
+        return false;
+    cuda->locate(m->device[0], &place); /* which lets these copies end */
+    cuda->locate(m->device[1], &place);
+    if (cuda->reduce(device, op, type, m->device[out] + at[out], m->device[0] + at[0],
                      m->device[1] + at[1], elements, &ticket) != STRAG_OK ||
         cuda->wait(device, ticket) != STRAG_OK ||
         !gpu_copy(&gpu, m->got, m->device[out] + at[out], elements * size))

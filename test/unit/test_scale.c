@@ -3,6 +3,8 @@
  * Quick tables against exhaustive ones: on random machines the quick choice takes at most 1 %
  * longer than the exhaustive one, at every size; plans that take long to make are left out of both.
  * The seed is printed; STRAG_TEST_FULL=1 tries 2,000.
+ *
+ * And what a quick table costs, counted in operations and messages: a first call waits for it.
  */
 #include "model/select.h"
 
@@ -231,10 +233,45 @@ static void quick_is_as_good(void **state)
     assert_int_equal(failed, 0);
 }
 
+/* A processor examines 15 to 40 operations or messages in a microsecond. */
+static const struct expense {
+    int hosts, ranks; /* of each host */
+    int64_t most;     /* operations and messages, in any state; a fifth more than today's */
+} expenses[] = {
+    {200, 1, 6900000}, {256, 1, 3200000}, {512, 1, 1800000},
+    {4096, 1, 460000}, {64, 16, 1100000}, {64, 64, 950000},
+};
+
+static void check_expense(const struct expense *expense, const struct strag_state *state)
+{
+    const int hosts = expense->hosts, ranks = expense->ranks;
+    struct strag_topology *topology = machine_flat(hosts * ranks, ranks);
+    const struct strag_model model = strag_model_default(topology->network);
+    const struct strag_problem problem = {.n = topology->n, .topology = topology, .state = state};
+    struct strag_selection *selection = make(&problem, &model, true);
+    if (selection->examined > expense->most)
+        fail_msg("%d hosts of %d ranks, %d slow, %d late: %lld operations and messages", hosts,
+                 ranks, state->nslow, state->nstragglers, (long long)selection->examined);
+    strag_selection_free(selection);
+    strag_topology_free(topology);
+}
+
+static void quick_is_cheap(void **state)
+{
+    static const struct strag_slow slow[] = {{5, 1.5}, {77, 2}, {130, 4}};
+    static const struct strag_straggler late[] = {{99, 5e-3}};
+    (void)state;
+    for (size_t e = 0; e < sizeof expenses / sizeof *expenses; e++)
+        for (int s = 0; s <= 3; s++)
+            for (int l = 0; l <= 1; l++)
+                check_expense(&expenses[e], &(struct strag_state){s, slow, l, late});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quick_is_as_good),
+        cmocka_unit_test(quick_is_cheap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE = 2 }; /* of cuPointerGetAttribute */
+enum {
+    MEMORY_TYPE = 2,
+    SYNC_MEMOPS = 6,
+    IS_MANAGED = 8,
+    DEVICE = 2
+}; /* of cuPointerGetAttribute */
 
 static void must(int yes, const char *what)
 {
@@ -56,6 +61,7 @@ static struct {
 static struct {
     void *handle;
     int (*cuPointerGetAttributes)(unsigned n, int *attributes, void **data, uint64_t pointer);
+    int (*cuPointerSetAttribute)(const void *value, int attribute, uint64_t pointer);
     int (*cuMemcpy)(uint64_t out, uint64_t in, size_t bytes);
 } driver;
 
@@ -81,6 +87,7 @@ static void find_driver(void)
         return;
     driver.handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     find(driver.handle, "cuPointerGetAttributes", &driver.cuPointerGetAttributes);
+    find(driver.handle, "cuPointerSetAttribute", &driver.cuPointerSetAttribute);
     find(driver.handle, "cuMemcpy", &driver.cuMemcpy);
 }
 
@@ -97,6 +104,11 @@ static ucs_memory_type_t where(const void *address)
          "cuPointerGetAttributes");
     if (type != DEVICE)
         return UCS_MEMORY_TYPE_HOST;
+    if (!managed) { /* as UCX does, so that copies to it are done on return */
+        const unsigned on = 1;
+        must(driver.cuPointerSetAttribute(&on, SYNC_MEMOPS, (uint64_t)(uintptr_t)address) == 0,
+             "cuPointerSetAttribute");
+    }
     return managed ? UCS_MEMORY_TYPE_CUDA_MANAGED : UCS_MEMORY_TYPE_CUDA;
 }
 
