@@ -168,7 +168,6 @@ void coll_strag_setup_end_ask(struct setup *setup)
 {
     if (setup->code == OMPI_SUCCESS && !(setup->attached && prepare_shared_setup(setup)))
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
-    setup->concludes = true;
     coll_strag_count(STRAG_COUNT_SETUPS_ASKED);
     if (setup->module->watch_in)
         setup->module->watch_in = 1; /* one of the job's first communicators: it lives long */

@@ -203,14 +203,13 @@ void coll_strag_setup_take_decision(struct setup *setup)
     strag_exchange_broadcast(&setup->messages.exchange, setup->given, decision->given_bytes);
 }
 
-/* Without it no rank runs a plan: all will be asked (setup->concludes). */
+/* Without it no rank runs a plan: all will be asked. */
 void coll_strag_setup_take_given(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
     const size_t bytes = module->shared_setup->decision.given_bytes;
     if (!bytes)
         return;
-    setup->concludes = true;
     if (setup->given)
         module->shared_setup->given = coll_strag_given_unpack(setup->comm, setup->given, bytes);
     if (!module->shared_setup->given)

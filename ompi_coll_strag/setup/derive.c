@@ -224,7 +224,10 @@ void coll_strag_setup_end_derive(struct setup *setup)
     shared_setup->shared = NULL != setup->module->shm;
     if (setup->blocking && !shared_setup->numbered_as_origin)
         (void)coll_strag_shared_setup_identify(shared_setup, setup->comm, setup->hosts->id);
-    setup->concludes = setup->concludes || setup->hosts->transport == COLL_STRAG_UCP;
-    if (!setup->concludes && setup->code == OMPI_SUCCESS)
+    if (!setup->blocking || shared_setup->decision.given_bytes ||
+        setup->hosts->transport == COLL_STRAG_UCP)
+        return;
+    if (setup->code == OMPI_SUCCESS)
         coll_strag_shared_setup_publish(shared_setup);
+    setup->next = NULL; /* nothing has been done that can fail on one rank */
 }

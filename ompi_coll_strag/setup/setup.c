@@ -18,7 +18,10 @@
  * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
  * the previous component runs all calls. What can fail on one rank in the first way is done before
  * its first message, which says so; then everybody is asked. An error of a message ends setup on
- * this rank, and all its later calls fail.
+ * this rank, and its later calls fail: all of which ranks must know whether they are strag's. Of a
+ * nonblocking one none would know that it has to fail here. So after such a call setup ends with a
+ * conclusion: a rank that fails before keeps all ranks from it, and the previous component goes on
+ * with nonblocking calls everywhere; a rank that it has not reached hears it from others.
  */
 #include "setup.h"
 
@@ -123,7 +126,7 @@ struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_com
 
 /* ---- The two ways ---- */
 
-static coll_strag_setup_step end_roll_call, ask_first_call, end_first_call;
+static coll_strag_setup_step end_roll_call;
 
 /* From an origin. Each rank has done without messages what the origin allows, and has a place in
  * its arena. Without UCX this is one message up the tree and one down for each rank but rank 0, and
@@ -145,11 +148,10 @@ static coll_strag_setup_step *const derive[] = {
     coll_strag_setup_take_given,
     coll_strag_setup_end_derive,
 
-    /* over UCX, and with plans from files: as below */
+    /* over UCX, with plans from files, and if a nonblocking call has begun: as below */
     coll_strag_setup_ask_all_well,
+    coll_strag_setup_tell_conclusion,
     coll_strag_setup_conclude,
-    ask_first_call,
-    end_first_call,
     NULL,
 };
 
@@ -178,12 +180,10 @@ static coll_strag_setup_step *const ask[] = {
     coll_strag_setup_take_decision, /* rank 0 -- plans from files --> all, if there are any */
     coll_strag_setup_take_given,
     coll_strag_setup_end_ask,
-    coll_strag_setup_ask_all_well, /* an agreement: has each all that it needs? */
+    coll_strag_setup_ask_all_well, /* all -- has each all that it needs? which nonblocking call is
+                                      the first that strag runs? --> rank 0 */
+    coll_strag_setup_tell_conclusion, /* rank 0 --> all */
     coll_strag_setup_conclude,
-    ask_first_call, /* an agreement, if a nonblocking call has begun: which is the first that strag
-                     * runs?
-                     */
-    end_first_call,
     NULL,
 };
 
@@ -195,34 +195,6 @@ static void end_roll_call(struct setup *setup)
     setup->next = here ? ask : NULL;
     if (!here)
         coll_strag_setup_give_up(setup->module, COLL_STRAG_STRANGER);
-}
-
-/* Which nonblocking call is the first one that strag runs (shared/module.h)? While this is
- * found out a rank may begin as many as in all of setup so far, and these; then it has to wait. */
-enum { CALLS_MEANWHILE = 16 };
-
-/* Many communicators have fewer calls than setup takes steps: more than that is not delegated. */
-static int64_t first_call_of_ours(int64_t begun)
-{
-    return 2 * begun + CALLS_MEANWHILE;
-}
-
-static void ask_first_call(struct setup *setup)
-{
-    struct coll_strag_nonblocking *nonblocking = &setup->module->nonblocking;
-    if (setup->blocking)
-        return;
-    const int64_t limit =
-        first_call_of_ours(__atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST));
-    __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
-    setup->number = limit < INT32_MAX ? -(int32_t)limit : -INT32_MAX;
-    strag_exchange_minimum(&setup->messages.exchange, &setup->number, 1);
-}
-
-static void end_first_call(struct setup *setup)
-{
-    if (!setup->blocking)
-        setup->module->nonblocking.from = -(int64_t)setup->number;
 }
 
 /* ---- From the beginning to the end ---- */
@@ -254,8 +226,7 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     coll_strag_stuck_begin_setup(&module->stuck);
     setup->comm = comm;
     setup->blocking = blocking;
-    module->nonblocking.limit = INT64_MAX;
-    module->nonblocking.from = blocking ? 0 : INT64_MAX; /* until that is known */
+    module->nonblocking.limit = blocking ? 0 : UINT64_MAX;
     setup->attached = NULL != module->attribute;
     setup->next = derive;
     if (!blocking)
@@ -269,7 +240,8 @@ void coll_strag_setup_free(struct setup *setup)
     coll_strag_stuck_end_setup(&setup->module->stuck);
     coll_strag_teardown_leave(&setup->module->teardown);
     if (setup->next && strag_exchange_stop(&setup->messages.exchange) == STRAG_PENDING) {
-        setup->module->shared_setup = NULL; /* all is left to the messages */
+        if (*setup->next)
+            setup->module->shared_setup = NULL; /* all is left to the messages */
         return;
     }
     coll_strag_setup_leave_place(setup);
@@ -285,9 +257,10 @@ static void end(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
     if (setup->code != OMPI_SUCCESS) {
-        coll_strag_fail_undecided(module, setup->code);
+        coll_strag_fail(module, setup->code, true);
         coll_strag_setup_keep_place(setup);
     }
+    (void)coll_strag_stuck_know_first(&module->stuck, setup->blocking ? 1 : COLL_STRAG_NEVER);
     if (setup->blocking && setup->code == OMPI_SUCCESS && module->decision.report &&
         !module->ledger)
         coll_strag_ledger_begin_late(module, setup->comm);
@@ -297,6 +270,23 @@ static void end(struct setup *setup)
     module->in_setup = NULL;
     coll_strag_setup_free(setup);
     __atomic_store_n(&module->setup, COLL_STRAG_SETUP_DONE, __ATOMIC_RELEASE);
+}
+
+/* A message has failed. All ranks go on as they have agreed to: if others may have, their
+ * conclusion is waited for until one says it (stuck/), but not once no call may come that asks for
+ * it.
+ * @param code  the error @return whether setup has ended */
+static bool end_without_message(struct setup *setup, int code)
+{
+    struct coll_strag_module *module = setup->module;
+    setup->code = code;
+    if (!setup->next || *setup->next != coll_strag_setup_conclude)
+        return true;
+    if (!coll_strag_stuck_first(&module->stuck))
+        return !module->attribute || coll_strag_failed(&module->failure) != OMPI_SUCCESS;
+    (*setup->next++)(setup);
+    coll_strag_fail(module, code, false);
+    return true;
 }
 
 /* @return whether that was the last one */
@@ -311,9 +301,7 @@ static bool take_steps(struct setup *setup)
         step(setup);
         over = coll_strag_exchange_is_over(&setup->messages, &code);
     }
-    if (over && code != OMPI_SUCCESS)
-        setup->code = code;
-    return over;
+    return over && (code == OMPI_SUCCESS || end_without_message(setup, code));
 }
 
 /* @return whether setup has ended, as far as this thread knows. Then the module may be gone:

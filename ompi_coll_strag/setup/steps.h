@@ -58,13 +58,13 @@ struct setup {
     struct coll_strag_module *module;
     ompi_communicator_t *comm;
     coll_strag_setup_step *const *next; /* in a list that ends with NULL */
-    int code;       /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
-    bool blocking;  /* a blocking call began it, so all ranks are in one until it is done */
-    bool attached;  /* the communicator has its attribute, and is not being freed */
-    bool concludes; /* there is a conclusion */
+    int code;      /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
+    bool blocking; /* a blocking call began it, so all ranks are in one until it is done */
+    bool attached; /* the communicator has its attribute, and is not being freed */
 
     struct coll_strag_exchange messages;
-    int32_t number; /* to be agreed upon, or rank 0's */
+    int32_t number; /* to be agreed upon, or rank 0's; in the end: less than 0 by the number of the
+                       first nonblocking call that strag runs */
 
     const struct coll_strag_hosts *hosts; /* rank 0's, once it has sent them */
     struct strag_rank_location *ranks;    /* [rank]: where they are; behind this; rank 0's */
@@ -144,8 +144,8 @@ coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision,
 
 /* ---- The end ---- */
 
-/* Has each rank all that it needs? If so, others may use the shared setup; if not, all give up. An
- * error of a message stays this rank's own. Nothing is asked unless setup->concludes. */
-coll_strag_setup_step coll_strag_setup_ask_all_well, coll_strag_setup_conclude;
+/* Has each rank all that it needs? If so, others may use the shared setup; if not, all give up. */
+coll_strag_setup_step coll_strag_setup_ask_all_well, coll_strag_setup_tell_conclusion,
+    coll_strag_setup_conclude;
 
 #endif

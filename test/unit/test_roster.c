@@ -270,14 +270,14 @@ static void a_long_roster_goes_in_parts(void **state)
     const int n = 60000;
     struct strag_roster *from = strag_roster_create(n, 59999), *to = strag_roster_create(n, 1);
     struct strag_roster_message *message = malloc(sizeof *message);
-    const struct strag_roster_entry self = {59999, STRAG_ROSTER_WAITS, 0, CALL, BYTES, 0};
+    const struct strag_roster_entry self = {59999, STRAG_ROSTER_WAITS, 0, CALL, BYTES, 0, 0};
     int missing;
     strag_roster_begin(from, CALL);
     strag_roster_begin(to, CALL);
     for (int rank = 0; rank < n - 1; rank++) {
         if (rank % 1000 != 0)
             strag_roster_note(
-                from, &(struct strag_roster_entry){rank, STRAG_ROSTER_RUNS, 0, CALL, BYTES, 0});
+                from, &(struct strag_roster_entry){rank, STRAG_ROSTER_RUNS, 0, CALL, BYTES, 0, 0});
     }
     for (int part = 0; part < 3; part++) {
         strag_roster_write(from, &self, message);
@@ -297,7 +297,7 @@ static void strange_messages_are_refused(void **state)
     struct rng rng = {support_seed("strange messages")};
     struct strag_roster *roster = strag_roster_create(100, 3);
     struct strag_roster_message message;
-    const struct strag_roster_entry self = {5, STRAG_ROSTER_WAITS, 0, CALL, BYTES, 0};
+    const struct strag_roster_entry self = {5, STRAG_ROSTER_WAITS, 0, CALL, BYTES, 0, 0};
     strag_roster_begin(roster, CALL);
     for (long i = support_cases(20000); i > 0; i--) {
         strag_roster_write(roster, &self, &message);
@@ -318,10 +318,10 @@ static void the_last_news_count(void **state)
     struct strag_roster *roster = strag_roster_create(9, 4);
     int ranks[STRAG_ROSTER_OTHERS];
     strag_roster_begin(roster, CALL);
-    const struct strag_roster_entry elsewhere = {2, STRAG_ROSTER_ELSEWHERE, 0, CALL - 1, 0, 0};
-    const struct strag_roster_entry came = {2, STRAG_ROSTER_RUNS, 0, CALL, BYTES, 0};
-    const struct strag_roster_entry stopped = {2, STRAG_ROSTER_STOPPED, 0, CALL, BYTES, 0};
-    const struct strag_roster_entry later = {7, STRAG_ROSTER_WAITS, 0, CALL + 1, 2 * BYTES, 0};
+    const struct strag_roster_entry elsewhere = {2, STRAG_ROSTER_ELSEWHERE, 0, CALL - 1, 0, 0, 0};
+    const struct strag_roster_entry came = {2, STRAG_ROSTER_RUNS, 0, CALL, BYTES, 0, 0};
+    const struct strag_roster_entry stopped = {2, STRAG_ROSTER_STOPPED, 0, CALL, BYTES, 0, 0};
+    const struct strag_roster_entry later = {7, STRAG_ROSTER_WAITS, 0, CALL + 1, 2 * BYTES, 0, 0};
     strag_roster_note(roster, &elsewhere);
     assert_int_equal(strag_roster_missing(roster, ranks, 8), 8);
     assert_int_equal(strag_roster_other(roster, 2)->state, STRAG_ROSTER_ELSEWHERE);
@@ -336,7 +336,8 @@ static void the_last_news_count(void **state)
     strag_roster_note(roster, &came);
     assert_int_equal(strag_roster_called(roster, ranks), 1);
     assert_int_equal(ranks[0], 7);
-    strag_roster_note(roster, &(struct strag_roster_entry){3, STRAG_ROSTER_ELSEWHERE, 0, 0, 0, 0});
+    strag_roster_note(roster,
+                      &(struct strag_roster_entry){3, STRAG_ROSTER_ELSEWHERE, 0, 0, 0, 0, 0});
     assert_non_null(strag_roster_other(roster, 3));
     strag_roster_forget(roster, 3); /* it has left MPI */
     strag_roster_forget(roster, 3);
@@ -369,6 +370,7 @@ static void the_lowest_ranks_are_kept(void **state)
                                                  0,
                                                  in ? CALL : CALL - 1,
                                                  in ? BYTES : 0,
+                                                 0,
                                                  0};
         strag_roster_note(roster, &entry);
     }
