@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += src/libstrag.la
 src_libstrag_la_SOURCES = \
 	src/api/strag.h \
 	src/algorithms/bine.c \
+	src/algorithms/binomial.h \
 	src/algorithms/blueconnect.c \
 	src/algorithms/broadcast_after.c \
 	src/algorithms/bucket.c src/algorithms/bucket.h \
@@ -21,6 +22,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/fold.h \
 	src/algorithms/hamiltonian.c \
 	src/algorithms/hierarchical_doubling.c \
+	src/algorithms/leaders.c \
 	src/algorithms/optcc.c \
 	src/algorithms/recursive_doubling.c \
 	src/algorithms/recursive_halving.c \

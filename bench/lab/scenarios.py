@@ -279,7 +279,8 @@ def uneven_scenario(ranks):
     text = ",".join(str(count) for count in ranks)
     return Scenario(f"uneven-{name}", f"Hosts with {text} ranks, slow uplinks",
                     [Point(name, f"tree:{text}")], sizes="1M,4M",
-                    algorithms=FLAT + ("flexreduce", "flexreduce-pipelined", "blueconnect"))
+                    algorithms=FLAT + ("flexreduce", "flexreduce-pipelined", "blueconnect",
+                                       "leaders"))
 
 
 def uplinks_scenario():
@@ -295,8 +296,8 @@ def uplinks_scenario():
         point.x = number
     return Scenario("uplinks", "Hosts with several ranks, slow uplinks: long vectors", points,
                     sizes="4M,16M", settings=DEFAULT_AND_SEND, who=contenders.for_uplinks,
-                    algorithms=("flexreduce", "flexreduce-pipelined", "flexreduce-direct"),
-                    least=2,
+                    algorithms=("flexreduce", "flexreduce-pipelined", "flexreduce-direct",
+                                "leaders"), least=2,
                     seconds=4, x="point", x_title="scenario",
                     bars=(Bar("strag-auto", 4 * MIB, "bound", 1.10),
                           Bar("strag-auto", 16 * MIB, "bound", 1.05),

@@ -4,9 +4,9 @@
  * one message at a time on every uplink.
  *
  * Level by level, from the bottom up, the leaves that lead the children of a node reduce onto the
- * first of them, which then leads the node, along a binomial tree. The leaders of the root's
- * children do recursive doubling (fold.h where they are not a power of two), and the result goes
- * down again as it came up. Three hosts of 2, 3 and 3 ranks on one switch:
+ * first of them, which then leads the node (binomial.h). The leaders of the root's children do
+ * recursive doubling (fold.h where they are not a power of two), and the result goes down again as
+ * it came up. Three hosts of 2, 3 and 3 ranks on one switch:
  *
  *     round 0   1->0   3->2   6->5        reduce within hosts
  *     round 1          4->2   7->5
@@ -22,8 +22,8 @@
  *
  * Whole vectors throughout. On one switch without hosts it is recursive doubling.
  */
+#include "algorithms/binomial.h"
 #include "algorithms/fold.h"
-#include "algorithms/skips.h"
 #include "algorithms/tree.h"
 
 #include <stdlib.h>
@@ -39,29 +39,6 @@ static void release(void *what)
     struct prepared *prepared = what;
     strag_tree_free(prepared->tree);
     free(prepared);
-}
-
-/* A binomial tree: whom does a member, from 0, deal with in a step of the reduction onto member 0?
- * In the broadcast it is the same, in the opposite order and direction.
- * @param[out] sends  the member sends, else it receives. @return the other member; -1: none */
-static int partner_of(int size, int member, int step, bool *sends)
-{
-    int64_t distance = INT64_C(1) << step;
-    if (member % distance)
-        return -1; /* it has sent before */
-    *sends = member / distance % 2;
-    if (*sends)
-        return (int)(member - distance);
-    return member + distance < size ? (int)(member + distance) : -1;
-}
-
-/* How many members a member sends to in the broadcast. */
-static int children_of(int size, int member)
-{
-    int children = 0;
-    for (int64_t distance = 1; distance < size && member % (2 * distance) == 0; distance *= 2)
-        children += member + distance < size;
-    return children;
 }
 
 static int leader(const struct strag_tree *tree, int node)
@@ -132,7 +109,7 @@ static double sent_max(const struct strag_problem *problem)
             if (i > 0 && member > 0 && total + steps <= most)
                 continue; /* only the first one has as many children as steps */
             total += i == 0 ? sent_at_top(prepared, child)
-                            : children_of(node->children, member) + (member > 0);
+                            : strag_binomial_children(node->children, member) + (member > 0);
             most = total > most ? total : most;
             if (member == 0)
                 sent[i] = total;
@@ -185,14 +162,12 @@ static int build_level(const struct strag_tree *tree, int position, int level, b
     const struct strag_tree_node *node = &tree->nodes[tree->nodes[child].parent];
     for (int t = 0; t < steps; t++) {
         bool sends;
-        int partner = partner_of(node->children, child - node->first_child,
-                                 broadcast ? steps - 1 - t : t, &sends);
+        int partner = strag_binomial_partner(node->children, child - node->first_child,
+                                             broadcast ? steps - 1 - t : t, &sends);
         if (partner < 0)
             continue;
         int peer = tree->rank_at[leader(tree, node->first_child + partner)];
-        enum strag_kind comes = broadcast ? STRAG_RECV : STRAG_RECV_REDUCE;
-        strag_stage(builder, broadcast ? "broadcast" : "reduce");
-        strag_cyclic(builder, sends != broadcast ? STRAG_SEND : comes, round + t, peer, 0, 1);
+        strag_binomial_round(sends, broadcast, round + t, peer, 1, builder);
     }
     return round + steps;
 }

@@ -25,6 +25,7 @@
     row(strag_flexreduce_direct) \
     row(strag_hierarchical_doubling) \
     row(strag_blueconnect) \
+    row(strag_leaders) \
     row(strag_direct) \
     row(strag_straggler_pipeline) \
     row(strag_straggler_trees) \

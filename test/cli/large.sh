@@ -23,8 +23,8 @@ succeeds plan ring -n 65536 --rank 65535
 equal 'operations of a rank' "$(grep -Ec ' (send|recv|recv_reduce) ' "$work/out")" $((4 * 65535))
 succeeds plan ring -n 1100 --format json --compact
 equal 'groups of a ring' "$(grep -c '^{"ranks":' "$work/out")" 1
-succeeds plan hierarchical-doubling -n 1100 --ranks-per-node 1100 --yes
-equal 'ranks of a tree' "$(grep -c '^rank ' "$work/out")" 1100
+succeeds plan leaders -n 1100 --ranks-per-node 1100 --yes
+equal 'ranks of leaders' "$(grep -c '^rank ' "$work/out")" 1100
 equal 'ring of 1024' "$("$STRAG" plan ring -n 1024 | grep -c -m 1 '^rank 0')" 1
 
 # All ranks take the memory of one: that is far less than 4 million operations. (AddressSanitizer

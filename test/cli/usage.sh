@@ -6,7 +6,7 @@ set -eu
 . "$(dirname "$0")/common.bash"
 
 names='recursive-doubling circulant recursive-halving ring swing-latency swing bine bine-latency bucket torus-halving torus-doubling hamiltonian flexreduce
-flexreduce-pipelined flexreduce-direct hierarchical-doubling blueconnect direct straggler-pipeline straggler-trees straggler-direct
+flexreduce-pipelined flexreduce-direct hierarchical-doubling blueconnect leaders direct straggler-pipeline straggler-trees straggler-direct
 stragglar broadcast-after optcc weighted '
 names=${names//$'\n'/ }
 there_are=${names// /, }

@@ -78,8 +78,8 @@ for steps in $powers; do
     done
 done
 halve=0
-formulas 'least traffic' $most ring bucket hamiltonian flexreduce blueconnect direct \
-    optcc weighted
+formulas 'least traffic' $most ring bucket hamiltonian flexreduce blueconnect leaders \
+    direct optcc weighted
 formulas 'two rounds' $most flexreduce-direct
 formulas segments $some flexreduce-pipelined
 equal 'algorithms with formulas' "$(sort -u <<<"${proved%$'\n'}")" "$(symmetric | sort)"

@@ -89,7 +89,7 @@ if can_make_hosts; then
         esac
         over 4 ${options[@]+"${options[@]}"} --mca coll_strag_segment_size 1K \
             --mca coll_strag_shared_memory 1 "$on_hosts" 2 - "$programs/device" --counts 5,900 \
-            --algorithms circulant,direct,hierarchical-doubling --pairs "$(third "$w")"
+            --algorithms circulant,direct,leaders --pairs "$(third "$w")"
     done
 fi
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other algorithms for trees: blueconnect, hierarchical-doubling. Proved on all small
+ * The other algorithms for trees: blueconnect, leaders, hierarchical-doubling. Proved on all small
  * trees and on random ones; their rounds, bytes and messages as their files say.
  */
 #include "algorithms/tree.h"
 #include "exhaust.h"
 #include "trees.h"
 
-static const char *const names[] = {"blueconnect", "hierarchical-doubling"};
+static const char *const names[] = {"blueconnect", "leaders", "hierarchical-doubling"};
 
 /* ---- Proofs ---- */
 
@@ -83,6 +83,21 @@ static void blueconnect_in_numbers(void **state)
         assert_measured("blueconnect", &cases[i]);
 }
 
+/* Binomial trees within hosts, a ring among them. */
+static void leaders_in_numbers(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        {"2,3", 2 * 2 + 2, 2, 2 + 1, 2 * 3 + 2},
+        {"4,4,4", 2 * 2 + 4, 3, 2 + 4 / 3., 2 * 9 + 4},
+        {"1,1,1", 4, 3, 4 / 3., 4},
+        {"6", 2 * 3, 1, 3, 2 * 5},
+        {"((5,1),2)", 2 * 3 + 4, 3, 3 + 4 / 3., 2 * 5 + 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_measured("leaders", &cases[i]);
+}
+
 /* Up and down twice a logarithm, at the top once. */
 static void doubling_in_numbers(void **state)
 {
@@ -152,6 +167,11 @@ static void the_examples(void **state)
         {STRAG_SEND, 4, 2, 3, 1}, {STRAG_RECV, 4, 4, 5, 1},
         {STRAG_SEND, 5, 1, 3, 3}, {STRAG_RECV, 5, 1, 0, 3},
     };
+    static const struct message leaders[] = {
+        {STRAG_RECV_REDUCE, 0, 3, 0, 2}, {STRAG_RECV_REDUCE, 1, 4, 0, 2}, {STRAG_SEND, 2, 0, 1, 1},
+        {STRAG_RECV_REDUCE, 2, 0, 0, 1}, {STRAG_SEND, 3, 0, 0, 1},        {STRAG_RECV, 3, 0, 1, 1},
+        {STRAG_SEND, 4, 4, 0, 2},        {STRAG_SEND, 5, 3, 0, 2},
+    };
     static const struct message doubling[] = {
         {STRAG_RECV_REDUCE, 0, 3, 0, 1}, {STRAG_RECV_REDUCE, 1, 4, 0, 1},
         {STRAG_RECV_REDUCE, 2, 0, 0, 1}, {STRAG_SEND, 3, 5, 0, 1},
@@ -159,6 +179,7 @@ static void the_examples(void **state)
         {STRAG_SEND, 5, 4, 0, 1},        {STRAG_SEND, 6, 3, 0, 1},
     };
     assert_messages("blueconnect", "2,2,2", 0, blueconnect, 12);
+    assert_messages("leaders", "2,3", 2, leaders, 8);
     assert_messages("hierarchical-doubling", "2,3,3", 2, doubling, 8);
 }
 
@@ -245,6 +266,9 @@ static void runs_of_rounds(void **state)
     assert_int_equal(runs("blueconnect", "4,4,4,4,4"), 4);
     assert_int_equal(runs("blueconnect", "((3,3,3),(3,3,3))"), 6);
     assert_int_equal(runs("blueconnect", "4,4,4,3"), 2);
+    assert_int_equal(runs("leaders", "4,3,2,4,1"), 2 + 2 + 2);
+    assert_int_equal(runs("leaders", "1,1,1,1"), 2);
+    assert_int_equal(runs("leaders", "5"), 6);
 }
 
 /* ---- Memory ---- */
@@ -278,7 +302,7 @@ static void memory_runs_out(void **state)
 {
     (void)state;
     static const char *const all[] = {"flexreduce", "flexreduce-pipelined", "blueconnect",
-                                      "hierarchical-doubling"};
+                                      "leaders", "hierarchical-doubling"};
     static const char *const trees[] = {"2,2", "2,3", "((1,4),3)", "(2@8,2@8,2@4)"};
     for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
         struct strag_topology *topology = machine_tree(trees[t]);
@@ -299,11 +323,11 @@ static void memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_small_trees),           cmocka_unit_test(random_trees),
-        cmocka_unit_test(blueconnect_in_numbers),    cmocka_unit_test(doubling_in_numbers),
-        cmocka_unit_test(blueconnect_falls_back),    cmocka_unit_test(the_examples),
-        cmocka_unit_test(doubling_shares_no_uplink), cmocka_unit_test(runs_of_rounds),
-        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(all_small_trees),        cmocka_unit_test(random_trees),
+        cmocka_unit_test(blueconnect_in_numbers), cmocka_unit_test(leaders_in_numbers),
+        cmocka_unit_test(doubling_in_numbers),    cmocka_unit_test(blueconnect_falls_back),
+        cmocka_unit_test(the_examples),           cmocka_unit_test(doubling_shares_no_uplink),
+        cmocka_unit_test(runs_of_rounds),         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
