@@ -266,7 +266,6 @@ static void fill_words(const struct call *call, char *data)
 
 static void mix_words(void *in, void *inout, int *length, MPI_Datatype *type)
 {
-    (void)type;
     for (int i = 0; i < *length; i++) {
         for (int k = 0; k < shape->words; k++) {
             ptrdiff_t at = i * shape->extent + shape->offset[k];

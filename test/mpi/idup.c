@@ -90,8 +90,6 @@ static void make_persistent(MPI_Comm comm, int turn)
     for (int c = 0; c < CALLS; c++)
         TEST_MPI(MPI_Request_free(&requests[c]));
 #else
-    (void)comm;
-    (void)turn;
 #endif
 }
 

@@ -71,7 +71,6 @@ static void order_op(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const uint64_t *left = in;
     uint64_t *right = inout;
-    (void)type;
     for (int i = 0; i < *length; i++)
         right[i] = test_mix(3 * left[i] + test_mix(right[i]));
 }

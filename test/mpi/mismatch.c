@@ -89,9 +89,6 @@ static int start_wrong(MPI_Comm comm, int count, int other)
             TEST_MPI(MPI_Request_free(&request));
     }
 #else
-    (void)comm;
-    (void)count;
-    (void)other;
     errors = WRONG;
 #endif
     return errors;

@@ -48,13 +48,11 @@ static void spoil(int *a, int *b, int count, int stride)
 
 static void spoiling_sum(void *a, void *b, int *count, MPI_Datatype *type)
 {
-    (void)type;
     spoil(a, b, *count, 1);
 }
 
 static void spoiling_sum_with_gaps(void *a, void *b, int *count, MPI_Datatype *type)
 {
-    (void)type;
     spoil(a, b, *count, 2);
 }
 

@@ -116,7 +116,6 @@ static void stopping_sum(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const unsigned *left = in;
     unsigned *right = inout;
-    (void)type;
     for (int i = 0; i < *length; i++)
         right[i] += left[i];
     if (stops_in_operator) {

@@ -37,7 +37,6 @@ struct way {
 static MPI_Comm make_dup(struct caller_comm *parent, uint64_t random)
 {
     MPI_Comm comm;
-    (void)random;
     TEST_MPI(MPI_Comm_dup(parent->comm, &comm));
     return comm;
 }

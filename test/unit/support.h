@@ -26,6 +26,18 @@
 
 #include <cmocka.h>
 
+/** TEST(name) { ... }: one of this program's tests, which run in the order of their lines. The main
+ * of a program that has no other is in tests.c. */
+#define TEST(name)                                                                                 \
+    static void name(void **);                                                                     \
+    __attribute__((constructor)) static void name##_is_a_test(void)                                \
+    {                                                                                              \
+        test_add(#name, name, __LINE__);                                                           \
+    }                                                                                              \
+    static void name(void **unused)
+
+void test_add(const char *name, CMUnitTestFunction test, int line);
+
 /* A stream of random numbers that its seed repeats. */
 struct rng {
     uint64_t state;

@@ -49,9 +49,8 @@ static void run_in_engine(struct strag_plan *const *plans, int n, const struct s
     world_free(world);
 }
 
-static void what_is_accepted_runs(void **state)
+TEST(what_is_accepted_runs)
 {
-    (void)state;
     struct rng rng = {support_seed("test_random_plans")};
     long cases = support_cases(3000), accepted = 0;
     for (long i = 0; i < cases; i++) {
@@ -74,12 +73,4 @@ static void what_is_accepted_runs(void **state)
     }
     print_message("%ld plans, %ld accepted\n", cases, accepted);
     assert_in_range(accepted, cases / 4, cases);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_accepted_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -220,21 +220,12 @@ static bool check_machine(uint64_t seed)
     return good;
 }
 
-static void quick_is_as_good(void **state)
+TEST(quick_is_as_good)
 {
-    (void)state;
     const uint64_t seed = support_seed("quick_is_as_good");
     long machines = support_cases(support_is_full() ? 2000 : 40);
     int failed = 0;
     for (long m = 0; m < machines; m++)
         failed += !check_machine(seed + (uint64_t)m);
     assert_int_equal(failed, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quick_is_as_good),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
