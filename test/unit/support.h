@@ -114,6 +114,16 @@ void support_plans_free(struct strag_plan **plans, int n);
 void support_some_rounds(const struct strag_algorithm *algorithm,
                          const struct strag_problem *problem);
 
+/** How many rounds there are, how many runs of identical ones, and the longest period of such. */
+struct same_rounds {
+    int rounds, runs, period;
+};
+
+/** Rounds that an algorithm calls identical (strag_instance_same_rounds) carry the same traffic;
+ * the test fails if they do not. */
+struct same_rounds support_same_rounds(const struct strag_algorithm *algorithm,
+                                       const struct strag_problem *problem);
+
 /** A copy that can be changed and freed by itself; it has room for `more` operations and waits. */
 struct strag_plan *support_clone(const struct strag_plan *plan, int more);
 

@@ -239,45 +239,12 @@ TEST(links_are_not_shared)
 
 /* ---- Identical rounds ---- */
 
-/* The next operation of a round at or behind `i`. @return nops if there is none */
-static int next_of_round(const struct strag_plan *plan, int i, int round)
+static int runs(struct strag_topology *topology, int ports)
 {
-    while (i < plan->nops && plan->ops[i].round != round)
-        i++;
-    return i;
-}
-
-static void assert_same(const struct strag_plan *plan, int round, int other)
-{
-    int i = next_of_round(plan, 0, round), j = next_of_round(plan, 0, other);
-    while (i < plan->nops && j < plan->nops) {
-        assert_int_equal(plan->ops[i].kind, plan->ops[j].kind);
-        assert_int_equal(plan->ops[i].peer, plan->ops[j].peer);
-        assert_int_equal(plan->ops[i].count, plan->ops[j].count);
-        i = next_of_round(plan, i + 1, round);
-        j = next_of_round(plan, j + 1, other);
-    }
-    assert_int_equal(i, plan->nops);
-    assert_int_equal(j, plan->nops);
-}
-
-/* @return how many runs of identical rounds there are */
-static int check_same(struct strag_topology *topology, int ports)
-{
-    struct plans plans = plans_of(topology, ports);
-    int runs = 0;
-    for (int round = 0; round < plans.rounds; round++) {
-        int repeats = strag_instance_same_rounds(&plans.instance, round, NULL);
-        assert_in_range(repeats, 1, plans.rounds - round);
-        for (int other = round + 1; other < round + repeats; other++) {
-            for (int rank = 0; rank < topology->n; rank++)
-                assert_same(plans.list[rank], round, other);
-        }
-    }
-    for (int round = 0; round < plans.rounds; runs++)
-        round += strag_instance_same_rounds(&plans.instance, round, NULL);
-    plans_free(&plans, topology);
-    return runs;
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    const int found = support_same_rounds(bucket(), &problem).runs;
+    strag_topology_free(topology);
+    return found;
 }
 
 /* A run for each phase; with all ports and unequal sizes, one for each size that ends in it. */
@@ -291,12 +258,12 @@ TEST(runs_of_rounds)
                  {"3x1x3", 4, 4, 4}, {"2x2x2x2", 8, 8, 8}, {"7x2x7", 6, 6, 12}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *dims = cases[i].dims;
-        assert_int_equal(check_same(machine_grid(torus, true, dims, NULL, 1), 1), cases[i].runs);
-        assert_int_equal(check_same(machine_grid(torus, true, dims, NULL, 1), cases[i].all_ports),
+        assert_int_equal(runs(machine_grid(torus, true, dims, NULL, 1), 1), cases[i].runs);
+        assert_int_equal(runs(machine_grid(torus, true, dims, NULL, 1), cases[i].all_ports),
                          cases[i].runs_all);
     }
-    assert_int_equal(check_same(machine_flat(9, 1), 1), 2);
-    assert_int_equal(check_same(machine_flat(9, 2), 2), 2);
+    assert_int_equal(runs(machine_flat(9, 1), 1), 2);
+    assert_int_equal(runs(machine_flat(9, 2), 2), 2);
 }
 
 /* ---- Some rounds only ---- */

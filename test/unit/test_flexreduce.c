@@ -445,36 +445,14 @@ static struct plans plans_in_segments(const struct strag_topology *topology, int
     return plans_in_blocks("flexreduce-pipelined", topology, segments * blocks[0]);
 }
 
-/* Rounds that are called identical carry the same messages. @param segments  0: its own choice */
-static void check_same(const char *tree, int segments, int expected_period)
+/* @param segments  0: its own choice */
+static void check_same(const char *tree, int segments, int period)
 {
     struct strag_topology *topology = machine_tree(tree);
     struct plans plans = plans_in_segments(topology, segments);
-    const struct strag_bounds *bounds = &plans.instance.shape.bounds;
-    int start = 0, repeats = 1, period = 1;
-    for (; repeats == 1; start += repeats == 1)
-        repeats = strag_instance_same_rounds(&plans.instance, start, &period);
-    assert_int_equal(period, expected_period);
-    assert_in_range(start + repeats * period, start + 2, plans.instance.claim.rounds);
-    for (int rank = 0; rank < topology->n; rank++) {
-        const struct strag_plan *plan = plans.list[rank];
-        int shift = -1, i = 0, j = 0, last = start + (repeats - 1) * period;
-        while (i < plan->nops && plan->ops[i].round < start)
-            i++;
-        while (j < plan->nops && plan->ops[j].round < start + period)
-            j++;
-        for (; j < plan->nops && plan->ops[j].round < last + period; i++, j++) {
-            assert_int_equal(plan->ops[i].round + period, plan->ops[j].round);
-            assert_int_equal(plan->ops[i].kind, plan->ops[j].kind);
-            assert_int_equal(plan->ops[i].peer, plan->ops[j].peer);
-            assert_int_equal(plan->ops[i].count, plan->ops[j].count);
-            shift = shift < 0 ? plan->ops[j].first - plan->ops[i].first : shift;
-            assert_int_equal(plan->ops[i].first + shift, plan->ops[j].first);
-            assert_true(fabs(strag_block_fraction(bounds, plan->ops[i].first, plan->ops[i].count) -
-                             strag_block_fraction(bounds, plan->ops[j].first, plan->ops[j].count)) <
-                        1e-12);
-        }
-    }
+    const struct same_rounds same = support_same_rounds(plans.instance.algorithm, &plans.problem);
+    assert_int_equal(same.period, period);
+    assert_in_range(same.runs, 1, same.rounds - 1);
     plans_free(&plans);
     strag_topology_free(topology);
 }

@@ -218,36 +218,11 @@ TEST(doubling_shares_no_uplink)
 
 /* ---- Identical rounds ---- */
 
-/* How many runs of identical rounds there are, and that they are. */
 static int runs(const char *name, const char *tree)
 {
-    struct strag_error err = {""};
     struct strag_topology *topology = machine_tree(tree);
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
-    struct strag_instance instance;
-    struct strag_plan *plan = NULL;
-    int found = 0;
-    assert_int_equal(strag_instance_open(&instance, support_algorithm(name), &problem, &err),
-                     STRAG_OK);
-    assert_int_equal(strag_instance_plan(&instance, 0, &plan, &err), STRAG_OK);
-    for (int round = 0; round < instance.claim.rounds; found++) {
-        int end = round + strag_instance_same_rounds(&instance, round, NULL);
-        assert_in_range(end, round + 1, instance.claim.rounds);
-        int first = -1;
-        for (int i = 0; i < plan->nops; i++) {
-            const struct strag_op *op = &plan->ops[i];
-            if (op->round == round && op->kind == STRAG_SEND)
-                first = i;
-            if (op->round > round && op->round < end && op->kind == STRAG_SEND) {
-                assert_true(first >= 0);
-                assert_int_equal(op->peer, plan->ops[first].peer);
-                assert_int_equal(op->count, plan->ops[first].count);
-            }
-        }
-        round = end;
-    }
-    strag_plan_free(plan);
-    strag_instance_close(&instance);
+    const int found = support_same_rounds(support_algorithm(name), &problem).runs;
     strag_topology_free(topology);
     return found;
 }
