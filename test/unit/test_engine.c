@@ -127,13 +127,7 @@ static void run_case(struct world *world, const struct proved *p,
                      const char *name)
 {
     world_begin(world, options, rng);
-    bool ended = world_run(world, rng);
-    if (ended) {
-        world_check_result(world, &p->expressions);
-        world_check_traffic(world);
-        world_check_clean(world);
-    }
-    world_assert_good(world, ended, name);
+    world_run_well(world, &p->expressions, rng, name);
     check_allocations(world, slots_before);
     world_end(world);
 }

@@ -56,12 +56,7 @@ static struct call_options usual_options(const struct setting *s)
 static void run_well(struct setting *s, const struct call_options *options, const char *when)
 {
     world_begin(s->world, options, s->rng);
-    bool ended = world_run(s->world, s->rng);
-    if (ended) {
-        world_check_result(s->world, &s->expressions);
-        world_check_clean(s->world);
-    }
-    world_assert_good(s->world, ended, when);
+    world_run_well(s->world, &s->expressions, s->rng, when);
     world_end(s->world);
 }
 

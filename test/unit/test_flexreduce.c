@@ -580,11 +580,7 @@ static void run_tree(const char *algorithm, const char *tree, struct rng *rng)
         options.lanes[0].slots = 1 + (int)rng_below(rng, 6);
         options.network.max_delay = rng_below(rng, 5);
         world_begin(world, &options, rng);
-        bool ended = world_run(world, rng);
-        world_check_result(world, &expressions);
-        world_check_traffic(world);
-        world_check_clean(world);
-        world_assert_good(world, ended, algorithm);
+        world_run_well(world, &expressions, rng, algorithm);
         world_end(world);
     }
     world_free(world);

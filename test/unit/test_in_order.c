@@ -38,13 +38,7 @@ static long run_call(struct world *world, const struct call_options *options,
     struct strag_expressions expressions;
     strag_proof_expressions(proof, &expressions);
     world_begin(world, options, rng);
-    bool ended = world_run(world, rng);
-    if (ended) {
-        world_check_result(world, &expressions);
-        world_check_traffic(world);
-        world_check_clean(world);
-    }
-    world_assert_good(world, ended, name);
+    world_run_well(world, &expressions, rng, name);
     long try_sends = try_sends_of(world);
     world_end(world);
     return try_sends;

@@ -37,13 +37,7 @@ static void run_in_engine(struct strag_plan *const *plans, int n, const struct s
     for (int call = 0; call < 4; call++) {
         struct call_options options = random_options(rng);
         world_begin(world, &options, rng);
-        bool ended = world_run(world, rng);
-        if (ended) {
-            world_check_result(world, &expressions);
-            world_check_traffic(world);
-            world_check_clean(world);
-        }
-        world_assert_good(world, ended, name);
+        world_run_well(world, &expressions, rng, name);
         world_end(world);
     }
     world_free(world);
