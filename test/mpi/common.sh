@@ -170,7 +170,7 @@ mpi()
 
 # mpirun OPTIONS "${own[@]}" NAME=VALUE NAME=VALUE PROGRAM...: of rank 0's environment, and of the other
 # ranks'. (Several programs between colons would do as well, but crash mpirun of Open MPI 5.0.7.)
-# shellcheck disable=SC2016,SC2034 # expanded by the inner shell; used by the tests
+# shellcheck disable=SC2034 # expanded by the inner shell; used by the tests
 own=(bash -c 'if [ "$OMPI_COMM_WORLD_RANK" -eq 0 ]; then export "$0"; else export "$1"; fi
     shift
     exec "$@"')

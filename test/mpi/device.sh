@@ -6,7 +6,6 @@
 # the host. Within a host and between hosts every pair of operator and type has one number of ranks or one way.
 # STRAG_TEST_FULL=1: all with all.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 driver=$builddir/test/cuda/.libs

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Stragglers: found, followed, forgotten (late.c). Sleeping is what takes the time.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 # Messages within a host cost next to nothing in this model, so that going ahead is worth it.
