@@ -14,8 +14,6 @@
  */
 #include "common.h"
 
-#include <stdlib.h>
-
 enum { COUNT = 2000, TIMES = 2, ATTRIBUTES = 18, CALLS = 5 };
 
 /* The calls that a callback makes, and whether it is to make any. */

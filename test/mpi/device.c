@@ -19,10 +19,6 @@
 #include "elements.h"
 #include "gpu.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MARGIN = 64, COUNTS_MAX = 8 };
 
 enum where { ON_HOST, ON_FIRST, ON_SECOND, MANAGED, PINNED, WHERES };

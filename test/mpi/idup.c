@@ -10,7 +10,6 @@
  */
 #include "common.h"
 
-#include <string.h>
 #include <unistd.h>
 
 enum { COUNT = 3000, CALLS = 12 };

@@ -19,10 +19,6 @@
 
 #include "suite.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { LEVELS = 3, RANKS_MAX = 64 };
 
 struct where {

@@ -22,9 +22,6 @@
 #include "elements.h"
 #include "order.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Values repeat after this many elements: a prime, so that no block or segment is a multiple. */

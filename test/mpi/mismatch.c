@@ -16,9 +16,6 @@
  */
 #include "common.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { WRONG = 8, RIGHT = 3, LONGEST = 100000 };
 
 static double *values, *sums;

@@ -17,9 +17,6 @@
  */
 #include "common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { COMMS_MAX = 64, OUTSTANDING_MAX = 256, PERSISTENT = 2 };

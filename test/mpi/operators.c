@@ -12,9 +12,6 @@
  */
 #include "common.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { COUNT_MAX = 100003, SPOILT = -1, UNTOUCHED = -2 };
 
 #define COUNTED(array_) (int)(sizeof(array_) / sizeof((array_)[0]))

@@ -10,8 +10,6 @@
 #include "common.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifdef TEST_HAVE_PERSISTENT

@@ -12,10 +12,6 @@
 #include "common.h"
 #include "order.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define WORDS_GIANT 20000
 #define MARGIN      256 /* bytes around a buffer that must not change */
 #define INTERLEAVED 1000
