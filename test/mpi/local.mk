@@ -42,8 +42,7 @@ mpi_tests = \
 	test/mpi/ulfm.sh \
 	test/mpi/upstream.sh \
 	test/mpi/watch.sh
-# These run alone: they judge who is late, or what is faster. One after another, so that nothing waits for its
-# turn in between.
+# These run alone: they judge who is late, or what is faster.
 mpi_tests_alone = \
 	test/mpi/last.sh \
 	test/mpi/late.sh \
@@ -60,7 +59,6 @@ TESTS += $(mpi_tests) test/mpi/arrivals_error
 if HAVE_UCX
 TESTS += $(ucp_tests)
 endif
-TESTS += $(mpi_tests_alone)
 tests_alone += $(mpi_tests_alone)
 
 mpi_cppflags = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
