@@ -159,6 +159,7 @@ test_mpi_failing_attribute_la_LIBADD = $(DL_LIBS)
 test_mpi_failing_attribute_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 check_LTLIBRARIES += test/mpi/nap.la
 test_mpi_nap_la_SOURCES = test/mpi/nap.c
+test_mpi_nap_la_LIBADD = $(DL_LIBS)
 test_mpi_nap_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 check_LTLIBRARIES += test/mpi/slow_fclose.la test/mpi/stand_in_hcoll.la
 test_mpi_stand_in_hcoll_la_SOURCES = test/mpi/stand_in_hcoll.c
