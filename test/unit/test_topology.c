@@ -303,6 +303,7 @@ static const struct refusal refusals[] = {
     {"node 1: a ? below a network", 1, 2, {ROOT, {.level = 200}}},
     {"node 1: a rank that is in no host", 1, 2, {ROOT, RANK(0, 0)}},
     {"node 2: a package that is in no host", 1, 3, {ROOT, {.level = S}, {.level = P, .parent = 1}}},
+    {"node 0: an uplink of -1 bytes per second", 1, 1, {{.level = N, .parent = -1, .uplink = -1}}},
     {"node 1: an uplink of -1 bytes per second", 1, 2, {ROOT, {.level = H, .uplink = -1}}},
     {"node 1: an uplink of inf bytes per second", 1, 2, {ROOT, {.level = H, .uplink = INFINITY}}},
     {"node 1: an uplink of nan bytes per second", 1, 2, {ROOT, {.level = H, .uplink = NAN}}},
