@@ -3,7 +3,6 @@
 # Very many ranks: plan asks before it writes very much, explain and cost take a second at most where
 # they may leave something out, and say so. STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 # ---- plan: all ranks of many ----

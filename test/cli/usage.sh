@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Wrong use of every kind: exit status 2 and one line that names what is accepted. Help and version.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 names='recursive-doubling circulant recursive-halving ring swing-latency swing bine bine-latency bucket torus-halving torus-doubling hamiltonian flexreduce
@@ -240,7 +239,6 @@ grep -qF '{"name":"ring","rounds":"2(n-1)","sent":"2(n-1)/n","summary":"neighbou
     fail "$(<"$work/out")"
 # The pages have all algorithms and all operations, and no others.
 doc=$here/../../doc
-# shellcheck disable=SC2016 # the page's own quotes
 equal 'algorithms of choosing.md' \
     "$(sed -n 's/^| \(`[^|]*`\) |.*/\1/p' "$doc/guide/choosing.md" | tr -d ' `' | tr ',' '\n' | sort)" \
     "$(tr ' ' '\n' <<< "${names% }" | sort)"

@@ -5,7 +5,6 @@
 # and debootstrap: for STRAG_TEST_FULL=1. STRAG_DEBIAN=DIR is a chroot of bookworm to start from, such
 # as test/matrix/run.sh has.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 
 [ -n "${STRAG_TEST_FULL:-}" ] || skip 'builds packages in chroots, which takes minutes: STRAG_TEST_FULL=1'
@@ -28,7 +27,6 @@ enter()
     local name=$1
     shift
     mkdir -p "$work/$name/changes" "$work/$name/overlay" "$work/$name/root"
-    # shellcheck disable=SC2016 # expanded by the inner shell
     unshare --mount --pid --fork --kill-child bash -eu -c '
         base=$1 name=$2
         shift 2

@@ -192,8 +192,8 @@ def functions(lines):
             head = start - 1
             while head > 1 and not re.match(r"(#|\}|$)|.*[;/]$", lines[head - 2]):
                 head -= 1
-            name = re.search(r"(\w+)\(", " ".join(lines[head - 1:start - 1]))
-            found.append((name[1] if name else "?", start, number - start + 1))
+            name = re.search(r"TEST\((\w+)|(\w+)\(", " ".join(lines[head - 1:start - 1]))
+            found.append((name[1] or name[2] if name else "?", start, number - start + 1))
             start = 0
     return found
 

@@ -52,7 +52,6 @@ static int free_request(ompi_request_t **request)
 
 static int cancel_request(ompi_request_t *request, int flag)
 {
-    (void)flag;
     if (pml.at_cancel && pml.came < pml.count) {
         deliver();
         return OMPI_SUCCESS;

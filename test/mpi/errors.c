@@ -49,7 +49,6 @@ static char doing[256], place[128];
 
 static void give_up(int signal)
 {
-    (void)signal;
     static const char text[] = " does not end\n";
     if (write(STDERR_FILENO, doing, strlen(doing)) < 0 ||
         write(STDERR_FILENO, text, sizeof text - 1) < 0)

@@ -4,7 +4,6 @@
 # posted, one that ends with an error. No later call of any rank has a wrong result and MPI_SUCCESS,
 # and none waits for ever. A part of the places; STRAG_TEST_FULL=1: all of them, np 2 to 5.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 own_folder errors
 options=(--mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_stuck 1)

@@ -3,7 +3,6 @@
 # strag-tune: it writes rules that the component then follows; merging; wrong usage.
 # STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 folder=$builddir/tune-test.$$

@@ -11,9 +11,8 @@
 
 static const struct strag_oversubscribed sixty_four = {64, 2, 256 << 10};
 
-static void few_blocks_for_short_vectors_and_more_for_long_ones(void **state)
+TEST(few_blocks_for_short_vectors_and_more_for_long_ones)
 {
-    (void)state;
     static const struct {
         size_t bytes;
         int blocks;
@@ -23,9 +22,8 @@ static void few_blocks_for_short_vectors_and_more_for_long_ones(void **state)
         assert_int_equal(strag_oversubscribed_blocks(&sixty_four, known[i].bytes), known[i].blocks);
 }
 
-static void one_block_where_few_share_a_processor(void **state)
+TEST(one_block_where_few_share_a_processor)
 {
-    (void)state;
     for (int processors = 1; processors <= 64; processors++) {
         const struct strag_oversubscribed oversubscribed = {3 * processors, processors, 2 << 20};
         for (size_t bytes = 1; bytes <= SIZE_ALL; bytes *= 2)
@@ -35,9 +33,8 @@ static void one_block_where_few_share_a_processor(void **state)
 
 /* Longer messages than that stand still, unless every rank has a block already; a longer vector
  * never has fewer blocks. */
-static void messages_fit_what_may_be_under_way(void **state)
+TEST(messages_fit_what_may_be_under_way)
 {
-    (void)state;
     for (int n = 7; n <= 1024; n += n < 64 ? 1 : n / 5) {
         for (size_t window = 16 << 10; window <= 4 << 20; window *= 2) {
             const struct strag_oversubscribed oversubscribed = {n, 2, window};
@@ -55,9 +52,8 @@ static void messages_fit_what_may_be_under_way(void **state)
 }
 
 /* More processors: sums are made by more ranks. */
-static void blocks_grow_with_the_processors(void **state)
+TEST(blocks_grow_with_the_processors)
 {
-    (void)state;
     int before = 1;
     for (int processors = 1; processors <= 32; processors *= 2) {
         const struct strag_oversubscribed oversubscribed = {128, processors, 192 << 10};
@@ -68,9 +64,8 @@ static void blocks_grow_with_the_processors(void **state)
     assert_in_range(before, 4, 64);
 }
 
-static void table_has_the_same(void **state)
+TEST(table_has_the_same)
 {
-    (void)state;
     const struct strag_algorithm *algorithm = strag_algorithm_fewest_switches();
     static const size_t froms[] = {0, 1, 5000, 1 << 20, SIZE_ALL};
     for (size_t f = 0; f < sizeof froms / sizeof *froms; f++) {
@@ -86,16 +81,4 @@ static void table_has_the_same(void **state)
         for (int e = 1; e < table.entries; e++)
             assert_true(table.entry[e].from > table.entry[e - 1].from);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_blocks_for_short_vectors_and_more_for_long_ones),
-        cmocka_unit_test(one_block_where_few_share_a_processor),
-        cmocka_unit_test(messages_fit_what_may_be_under_way),
-        cmocka_unit_test(blocks_grow_with_the_processors),
-        cmocka_unit_test(table_has_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,9 +184,8 @@ static int try_round_trip(const struct strag_algorithm *algorithm,
 }
 
 /* All of them; where a test is to be short (under valgrind) one in some. */
-static void algorithms_come_back(void **state)
+TEST(algorithms_come_back)
 {
-    (void)state;
     enum { PLANS = 510 };
     const long step = PLANS / support_cases(PLANS);
     long problems = 0;
@@ -213,9 +212,8 @@ static void algorithms_come_back(void **state)
 }
 
 /* How short what repeats itself is. */
-static void repetition_is_found(void **state)
+TEST(repetition_is_found)
 {
-    (void)state;
     static const struct {
         const char *algorithm;
         int n;
@@ -314,9 +312,8 @@ static const struct {
      "FILE: ranks times blocks: at most 134217728 are accepted"},
 };
 
-static void mistakes_are_named(void **state)
+TEST(mistakes_are_named)
 {
-    (void)state;
     for (size_t r = 0; r < sizeof refusals / sizeof *refusals; r++) {
         struct strag_given *given = NULL;
         struct strag_error err = {""};
@@ -365,9 +362,8 @@ static void close_given(struct strag_given *given)
         fail_msg("%s", err.text);
 }
 
-static void empty_loops_are_refused(void **state)
+TEST(empty_loops_are_refused)
 {
-    (void)state;
     struct strag_error err;
     struct strag_given *given = begin_given(1);
     assert_true(strag_given_add_group(given, 0, 2, 1));
@@ -378,9 +374,8 @@ static void empty_loops_are_refused(void **state)
 }
 
 /* However many operations are in a round, each is examined a few times only. */
-static void long_rounds_are_proved(void **state)
+TEST(long_rounds_are_proved)
 {
-    (void)state;
     enum { BLOCKS = 50000 };
     struct strag_measure measure;
     struct strag_error err;
@@ -401,9 +396,8 @@ static void long_rounds_are_proved(void **state)
 }
 
 /* The sum goes to and fro: a chain of more messages than 16 bits count. */
-static void long_chains_are_counted(void **state)
+TEST(long_chains_are_counted)
 {
-    (void)state;
     enum { TURNS = 35000 };
     struct strag_measure measure;
     struct strag_error err;
@@ -458,9 +452,8 @@ static int read_and_send(struct text text, struct strag_given **given, struct st
     return status;
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     const struct strag_problem problem = {.n = 3};
     struct strag_instance instance;
     assert_int_equal(strag_instance_open(&instance, support_algorithm("weighted"), &problem, NULL),
@@ -605,9 +598,8 @@ static void judge(const char *text, struct tally *tally, struct rng *rng)
     strag_given_free(given);
 }
 
-static void changed_texts_are_refused_or_right(void **state)
+TEST(changed_texts_are_refused_or_right)
 {
-    (void)state;
     static void (*const changes[])(char *text, struct rng *rng) = {
         change_number, change_number, change_word, change_line, change_bit};
     static char text[LONGEST + 1];
@@ -637,19 +629,4 @@ static void changed_texts_are_refused_or_right(void **state)
     print_message("%ld changed texts: %ld refused by the reader, %ld by the proof, %ld proved\n",
                   cases, tally.refused, tally.disproved, tally.proved);
     assert_true(cases < 1000 || (tally.refused && tally.disproved && tally.proved));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(algorithms_come_back),
-        cmocka_unit_test(repetition_is_found),
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(empty_loops_are_refused),
-        cmocka_unit_test(long_rounds_are_proved),
-        cmocka_unit_test(long_chains_are_counted),
-        cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(changed_texts_are_refused_or_right),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,9 +187,8 @@ static void check_known(const struct job *job, int tick)
 
 /* ---- The tests ---- */
 
-static void partners_are_mutual(void **state)
+TEST(partners_are_mutual)
 {
-    (void)state;
     for (int n = 2; n <= 70; n++) {
         for (int rank = 0; rank < n; rank++) {
             int partners[STRAG_ROSTER_PARTNERS], theirs[STRAG_ROSTER_PARTNERS];
@@ -234,9 +233,8 @@ static void run_job(struct rng *rng, int n, int missing, int spread)
     job_free(&job);
 }
 
-static void one_speaks_and_all_know(void **state)
+TEST(one_speaks_and_all_know)
 {
-    (void)state;
     struct rng rng = {support_seed("roster")};
     for (long i = support_cases(400); i > 0; i--) {
         const int n = 2 + (int)rng_below(&rng, i % 10 ? 20 : 300);
@@ -246,9 +244,8 @@ static void one_speaks_and_all_know(void **state)
 }
 
 /* What it costs: a rank sends 2 log2(n) messages of n/8 bytes and some, up to 3.5 KiB. */
-static void at_ten_thousand_ranks(void **state)
+TEST(at_ten_thousand_ranks)
 {
-    (void)state;
     const int n = support_is_short() ? 500 : 10000;
     struct job job = job_create(n);
     job.since[0] = job.since[7] = job.since[n - 1] = MISSING;
@@ -264,9 +261,8 @@ static void at_ten_thousand_ranks(void **state)
 }
 
 /* Chunks of 24,576 ranks, each in its turn. */
-static void a_long_roster_goes_in_parts(void **state)
+TEST(a_long_roster_goes_in_parts)
 {
-    (void)state;
     const int n = 60000;
     struct strag_roster *from = strag_roster_create(n, 59999), *to = strag_roster_create(n, 1);
     struct strag_roster_message *message = malloc(sizeof *message);
@@ -291,9 +287,8 @@ static void a_long_roster_goes_in_parts(void **state)
     strag_roster_free(to);
 }
 
-static void strange_messages_are_refused(void **state)
+TEST(strange_messages_are_refused)
 {
-    (void)state;
     struct rng rng = {support_seed("strange messages")};
     struct strag_roster *roster = strag_roster_create(100, 3);
     struct strag_roster_message message;
@@ -312,9 +307,8 @@ static void strange_messages_are_refused(void **state)
 }
 
 /* Who was elsewhere has come; who was in the call does not run any more, and runs again. */
-static void the_last_news_count(void **state)
+TEST(the_last_news_count)
 {
-    (void)state;
     struct strag_roster *roster = strag_roster_create(9, 4);
     int ranks[STRAG_ROSTER_OTHERS];
     strag_roster_begin(roster, CALL);
@@ -350,9 +344,8 @@ static void the_last_news_count(void **state)
 }
 
 /* Of more missing ranks than there is room for it keeps the lowest, which will be named. */
-static void the_lowest_ranks_are_kept(void **state)
+TEST(the_lowest_ranks_are_kept)
 {
-    (void)state;
     enum { N = 40, STOPPED = 33 };
     struct strag_roster *roster = strag_roster_create(N, 39);
     struct rng rng = {support_seed("roster: the lowest ranks")};
@@ -379,18 +372,4 @@ static void the_lowest_ranks_are_kept(void **state)
     for (int rank = 0; rank < STRAG_ROSTER_OTHERS - called; rank++)
         assert_int_equal(strag_roster_other(roster, rank)->state, STRAG_ROSTER_ELSEWHERE);
     strag_roster_free(roster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(partners_are_mutual),
-        cmocka_unit_test(one_speaks_and_all_know),
-        cmocka_unit_test(at_ten_thousand_ranks),
-        cmocka_unit_test(a_long_roster_goes_in_parts),
-        cmocka_unit_test(strange_messages_are_refused),
-        cmocka_unit_test(the_last_news_count),
-        cmocka_unit_test(the_lowest_ranks_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
