@@ -32,7 +32,7 @@ print-module:
 	@$(module_text)
 
 EXTRA_DIST += dist/README.md dist/Containerfile dist/easybuild/strag-0.1.0-gompi-2023b.eb dist/modulefile.in \
-	dist/modulefile-default.in dist/publish dist/spack/package.py dist/strag.spec \
+	dist/modulefile-default.in dist/publish dist/spack/package.py dist/strag.rpmlintrc dist/strag.spec \
 	debian/changelog debian/control debian/copyright debian/libstrag-dev.examples \
 	debian/libstrag-dev.install debian/libstrag0.install debian/rules debian/source/format \
 	debian/strag.docs debian/strag.install

@@ -38,6 +38,7 @@ for command in rpmspec rpmlint; do
     command -v "$command" > /dev/null || { echo "left out: no $command"; continue; }
     options=()
     [ "$command" != rpmspec ] || options=(-P --define 'ompi /nowhere')
+    [ "$command" != rpmlint ] || options=(-r "$srcdir/dist/strag.rpmlintrc")
     "$command" "${options[@]}" "$srcdir/dist/strag.spec" > "$work/log" 2>&1 || { cat "$work/log"; fail "$command"; }
 done
 [ "$(sed -n '1s/^strag (\(.*\)) .*/\1/p' "$srcdir/debian/changelog")" = "$version" ] ||

@@ -5,12 +5,11 @@
 # Needs root, and Debian's packages slurm-wlm and munge.
 set -eu
 . "${srcdir:?run me by make check}/test/dist/common.sh"
-for program in munged slurmctld-wlm slurmd-wlm srun; do
+for program in munged slurmctld slurmd srun; do
     command -v "$program" > /dev/null || skip "no $program"
 done
 [ "$(id -u)" = 0 ] || skip 'not root'
 unshare -u -i -m true 2> /dev/null || skip 'no namespaces here'
-case $("$OMPI_INFO" --version) in *'v4.1.'*) ;; *) skip 'Slurm of Debian 12 has the PMIx of Open MPI 4.1' ;; esac
 
 work=$(mktemp -d /tmp/strag-slurm.XXXXXX) # sockets have short names
 host=$(hostname -s)
@@ -56,16 +55,18 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 END
 printf 'SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\nSwitchName=c Switches=a,b\n' > "$work/topology.conf"
 export SLURM_CONF=$work/slurm.conf
+# Newer ones look for control groups, if nothing forbids it.
+case $(srun --version) in *' 2'[0-3].*) ;; *) echo 'CgroupPlugin=disabled' > "$work/cgroup.conf" ;; esac
 head -c 1024 /dev/urandom > "$work/run/key"
 chmod 400 "$work/run/key"
 munged --force --socket="$work/run/munge" --key-file="$work/run/key" --pid-file="$work/run/munge.pid" \
     --log-file="$work/log/munge" --seed-file="$work/run/seed" > "$work/log/start" 2>&1 || skip 'munged does not start'
-slurmctld-wlm -i || skip 'slurmctld does not start'
+slurmctld -i || skip 'slurmctld does not start'
 for node in n1 n2 n3 n4; do
-    unshare -u -i -m sh -c 'hostname "$0" && mount -t tmpfs tmpfs /dev/shm && exec slurmd-wlm -N "$0"' "$node" ||
+    unshare -u -i -m sh -c 'hostname "$0" && mount -t tmpfs tmpfs /dev/shm && exec slurmd -N "$0"' "$node" ||
         skip 'slurmd does not start'
 done
-for _ in {1..40}; do
+for _ in {1..120}; do
     [ "$(sinfo -h -t idle -o %D 2> /dev/null)" != 4 ] || break
     sleep 0.25
 done
@@ -85,11 +86,26 @@ ran()
 cd "$builddir"
 eval "$("$builddir/strag-mpirun" --print-env)"
 export OMPI_MCA_coll_strag_verbose=2
+case $("$OMPI_INFO" --version) in *'v5.0.'*) export OMPI_MCA_btl_tcp_disable_family=6 ;; esac # doc/guide/install.md
 [ ! -e test/mpi/.libs/nap.so ] || export LD_PRELOAD=$builddir/test/mpi/.libs/nap.so # as test/mpi/common.sh does
 program=("$builddir/bench/allreduce" --sizes 64K --iterations 2 --check --contender strag)
-OMPI_MCA_coll_strag_priority=100 timeout 60 srun --mpi=pmix -N4 -n8 "${program[@]}" > "$work/out" 2>&1 ||
-    { cat "$work/out"; fail srun; }
-ran 'srun --mpi=pmix'
-printf '%s\n' '#!/bin/sh' '#SBATCH --nodes=4 --ntasks-per-node=2' "$MPIRUN --mca coll strag ${program[*]}" > "$work/job"
-timeout 60 sbatch --wait -o "$work/out" "$work/job" > "$work/log/batch" 2>&1 || { cat "$work/log/batch" "$work/out"; fail sbatch; }
-ran 'mpirun in a batch script'
+ways=0
+if srun --mpi=list 2>&1 | grep -q pmix; then
+    OMPI_MCA_coll_strag_priority=100 timeout 120 srun --mpi=pmix -N4 -n8 "${program[@]}" > "$work/out" 2>&1 ||
+        { cat "$work/out"; fail srun; }
+    ran 'srun --mpi=pmix'
+    ways=1
+else
+    echo "left out: $(srun --version)'s srun has no PMIx: $(srun --mpi=list 2>&1 | paste -s -d ' ')"
+fi
+case $("$OMPI_INFO" --version) in
+    *'v6.0.'*) echo "left out: btl/tcp of Open MPI 6.0.0rc2 finds no way between hosts that have one address" ;;
+    *)
+        printf '%s\n' '#!/bin/sh' '#SBATCH --nodes=4 --ntasks-per-node=2' "$MPIRUN --mca coll strag ${program[*]}" > "$work/job"
+        timeout 120 sbatch --wait -o "$work/out" "$work/job" > "$work/log/batch" 2>&1 ||
+            { cat "$work/log/batch" "$work/out"; fail sbatch; }
+        ran 'mpirun in a batch script'
+        ways=1
+        ;;
+esac
+[ "$ways" = 1 ] || skip 'no way is left'

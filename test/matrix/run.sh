@@ -30,6 +30,7 @@ homes=(4.1:bookworm 5.0:trixie 6.0:sid)
 packages='gcc libc6-dev make autoconf automake libtool pkg-config openmpi-bin libopenmpi-dev libhwloc-dev
     libyaml-dev libjansson-dev libucx-dev ccache lammps hpcc libcmocka-dev valgrind python3 iproute2 procps binutils diffutils file'
 packages_later='libpmix-dev' # from Open MPI 5.0 on
+packages_site='slurm-wlm munge environment-modules' # of what users find at a site; not for --short
 short_tests='test/cli/contract.sh test/dist/install.sh test/mpi/params.sh test/mpi/types.sh
     test/app/hpcc.sh'
 
@@ -103,17 +104,18 @@ install_packages()
 # chroot_of VERSION SUITE: in $root, with all packages
 chroot_of()
 {
-    local version=$1 suite=$2 wanted=$packages stamp
+    local version=$1 suite=$2 wanted=$packages stamp installed='' package missing=''
     root=$cache/$suite
-    stamp=$root/strag/packages
+    stamp=$root/strag/packages # has those that have been installed
     case $version in
         4.*) ;;
         *) wanted="$wanted $packages_later" ;;
     esac
+    [ $short = yes ] || wanted="$wanted $packages_site"
     if [ ! -d "$root" ]; then
         rm -rf "$root.part"
         # shellcheck disable=SC2086 # empty, or an argument
-        logged "$logs/debootstrap.log" debootstrap --variant=minbase "$suite" "$root.part" $mirror ||
+        logged "$logs/debootstrap.log" unshare --mount debootstrap --variant=minbase "$suite" "$root.part" $mirror ||
             return 1
         # A chroot that is not finished is made again: nothing has to reach the disk file by file.
         echo force-unsafe-io > "$root.part/etc/dpkg/dpkg.cfg.d/unsafe-io"
@@ -122,11 +124,15 @@ chroot_of()
     mkdir -p "$root/strag"
     # Open MPI looks its own host up.
     printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$(hostname)" > "$root/etc/hosts"
-    if [ "$(cat "$stamp" 2> /dev/null)" != "$wanted" ]; then
+    [ ! -e "$stamp" ] || installed=$(tr '\n' ' ' < "$stamp")
+    for package in $wanted; do
+        case " $installed " in *" $package "*) ;; *) missing="$missing $package" ;; esac
+    done
+    if [ -n "$missing" ]; then
         cp -f /etc/resolv.conf "$root/etc/resolv.conf"
         # shellcheck disable=SC2086 # a list
-        logged "$logs/packages.log" install_packages "$root" $wanted || return 1
-        printf '%s\n' "$wanted" > "$stamp"
+        logged "$logs/packages.log" install_packages "$root" $missing || return 1
+        printf '%s\n' "$missing" >> "$stamp"
     fi
 }
 
