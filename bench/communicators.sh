@@ -10,7 +10,6 @@
 # COMMUNICATORS_LAUNCHES (5, of each), COMMUNICATORS_OPTIONS (of bench/communicators), STRAG_MPIRUN
 # (./strag-mpirun).
 set -eu
-# shellcheck source=bench/machine.sh
 . "$(dirname "$0")/machine.sh"
 
 folder=${1:?usage: communicators.sh FOLDER [RESULTS]}

@@ -9,7 +9,6 @@
 # RESULTS: ../doc/results, for example; without it there is no page. Environment: JOBS_RANKS
 # ("32 64 128"), JOBS_LAUNCHES (5), JOBS_OPTIONS (of bench/jobs), STRAG_MPIRUN (./strag-mpirun).
 set -eu
-# shellcheck source=bench/machine.sh
 . "$(dirname "$0")/machine.sh"
 
 folder=${1:?usage: jobs.sh FOLDER [RESULTS]}

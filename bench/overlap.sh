@@ -17,7 +17,6 @@ set -eu
 
 top=${1:?usage: overlap.sh FOLDER}
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=bench/machine.sh
 . "$here/machine.sh"
 seconds=${OVERLAP_SECONDS:-20}
 

@@ -17,7 +17,6 @@ set -eu
 
 top=${1:?usage: plans.sh FOLDER}
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=bench/machine.sh
 . "$here/machine.sh"
 seconds=${PLANS_SECONDS:-2}
 

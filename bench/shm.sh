@@ -18,7 +18,6 @@
 # Environment: SHM_RANKS ("2 4 8"), SHM_OVERSUBSCRIBED ("16 32 48 64 96 128"), either may be "none";
 # SHM_SECONDS per size (4), SHM_LAUNCHES (5), STRAG_MPIRUN (./strag-mpirun).
 set -eu
-# shellcheck source=bench/machine.sh
 . "$(dirname "$0")/machine.sh"
 
 here=$(dirname "$0")

@@ -9,7 +9,7 @@ trivance  N a power of three, in its bandwidth form (Juerss, Addanki, Schmid, "T
           rank exchanges a third of what it has left, in every step; then all comes back.
 
 The format is in doc/plan-format.md. `strag verify --plan FILE` proves what this writes, `strag cost`
-prices it, `strag show` draws it, and `mpirun --mca coll_strag_plan FILE` runs it: examples/README.md.
+prices it, `strag plan --plan` draws it, and `mpirun --mca coll_strag_plan FILE` runs it: examples/README.md.
 """
 import json
 import sys

@@ -30,11 +30,11 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/compat/tags.h \
 	ompi_coll_strag/compat/world.h \
 	ompi_coll_strag/facts/decision.h \
+	ompi_coll_strag/facts/files.c ompi_coll_strag/facts/files.h \
 	ompi_coll_strag/facts/fingerprint.c ompi_coll_strag/facts/fingerprint.h \
 	ompi_coll_strag/facts/links.c ompi_coll_strag/facts/links.h \
 	ompi_coll_strag/facts/model.c ompi_coll_strag/facts/model.h \
 	ompi_coll_strag/facts/ping.c ompi_coll_strag/facts/ping.h \
-	ompi_coll_strag/facts/place.c ompi_coll_strag/facts/place.h \
 	ompi_coll_strag/facts/rank_info.c ompi_coll_strag/facts/rank_info.h \
 	ompi_coll_strag/facts/state.c ompi_coll_strag/facts/state.h \
 	ompi_coll_strag/mpi/failure.h \
@@ -59,12 +59,12 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/user/info_keys.c ompi_coll_strag/user/info_keys.h \
 	ompi_coll_strag/user/log.c ompi_coll_strag/user/log.h \
 	ompi_coll_strag/user/settings.c ompi_coll_strag/user/settings.h \
-	ompi_coll_strag/user/texts.c ompi_coll_strag/user/texts.h \
+	ompi_coll_strag/user/texts.c \
 	ompi_coll_strag/user/values.c ompi_coll_strag/user/values.h \
 	ompi_coll_strag/watch/last_arrival.c ompi_coll_strag/watch/last_arrival.h \
 	ompi_coll_strag/watch/notes.c ompi_coll_strag/watch/notes.h \
 	ompi_coll_strag/watch/watch.c ompi_coll_strag/watch/watch.h \
-	ompi_coll_strag/watch/watch_make.c ompi_coll_strag/watch/watch_make.h \
+	ompi_coll_strag/watch/watch_make.c \
 	ompi_coll_strag/wire/device_buffer.c ompi_coll_strag/wire/device_buffer.h \
 	ompi_coll_strag/wire/exchange.c ompi_coll_strag/wire/exchange.h \
 	ompi_coll_strag/wire/transport.c ompi_coll_strag/wire/transport.h \
@@ -78,8 +78,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES += \
 	ompi_coll_strag/wire/ucp/messages.c \
 	ompi_coll_strag/wire/ucp/process.c
 have_ucx_cppflags = -DSTRAG_HAVE_UCX -DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS)
-else
-ompi_coll_strag_libcoll_strag_la_SOURCES += ompi_coll_strag/wire/ucp/none.c
 endif
 ompi_coll_strag_libcoll_strag_la_CPPFLAGS = $(AM_CPPFLAGS) $(STRAG_VERSION_CPPFLAGS) \
 	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' -I$(top_srcdir)/cuda -I$(top_srcdir)/ompi_coll_strag \

@@ -102,7 +102,7 @@ src_libstrag_la_SOURCES = \
 	src/plan/effort.h \
 	src/plan/expression.c src/plan/expression.h \
 	src/plan/given.c src/plan/given.h src/plan/given_check.c \
-	src/plan/given_parts.h src/plan/given_proof.c \
+	src/plan/given_proof.c \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/plan_file.c src/plan/plan_file.h \
 	src/plan/plan_proof.c src/plan/plan_proof.h \
@@ -122,7 +122,7 @@ src_libstrag_la_SOURCES = \
 	src/run/roster.c src/run/roster.h \
 	src/shm/shm.c src/shm/shm.h \
 	src/shm/layout.h src/shm/messages.c \
-	src/shm/arena.c src/shm/drain.c \
+	src/shm/arena.c src/shm/arena.h src/shm/drain.c \
 	src/shm/join.c src/shm/limits.c \
 	src/shm/entered.c src/shm/entered.h \
 	src/shm/room.c \

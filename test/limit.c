@@ -4,8 +4,9 @@
  *
  *     limit SECONDS COMMAND [ARGUMENT...]
  *
- * The limit is one of time that the command could use. Twice a second is examined what it and all
- * that it has started got of processors since the last time, and how many of its threads want one.
+ * The limit is one of time that the command could use. Fifty times within it, but at most
+ * twice a second, is examined what the command and all that it has started got of processors since
+ * the last time, and how many of its threads want one (that reads all of /proc: milliseconds).
  * If none does, the time counts: a command that sleeps for ever is ended. If some do, the part of
  * it counts that they got: while other programs have nine tenths of the processors, a second counts
  * as a tenth of one. Ranks that poll want processors, so that a job that hangs is ended, too, only
@@ -267,10 +268,10 @@ static struct stage begin_stage(double limit, struct look look)
 /* @return whether the limit is reached */
 static bool is_over(struct stage *stage)
 {
-    const double time = now();
-    if (time - stage->last >= 1e-9 * INTERVAL) {
+    const double time = now(), since = time - stage->last;
+    if (since >= 1e-9 * INTERVAL && since >= stage->limit / 50) {
         const struct look this = look();
-        stage->used += usable(time - stage->last, &stage->look, &this);
+        stage->used += usable(since, &stage->look, &this);
         stage->look = this;
         stage->last = time;
     }

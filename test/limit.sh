@@ -47,7 +47,6 @@ ends 125 x true
 ends 124 0.1 sleep infinity
 ends 124 1 sh -c 'while :; do :; done'
 # A job under a limit of its own ends with the test that runs it; what ignores SIGTERM does so, too.
-# shellcheck disable=SC2016 # expanded by the inner shell
 STRAG_TEST_LIMIT=job.$$ ends 124 0.1 bash -c '"$0" 1000 sleep infinity; exit 3' "$limit"
 none_left job.$$
 STRAG_TEST_LIMIT=deaf.$$ ends 124 0.1 bash -c 'trap "" TERM; (setsid sleep infinity); sleep infinity'

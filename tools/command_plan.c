@@ -23,98 +23,15 @@ static show_function *const shows[] = {strag_show_text, strag_show_json, strag_s
 
 enum { ALL_RANKS = -1 };
 
-/* Up to this many ranks all are shown without a question; of more, a plan that is not larger
- * than this. */
+/* Of more ranks all are shown only if they are asked for: nobody means to write very much by
+ * leaving out an option. */
 enum { RANKS_UNASKED = 1024 };
-static const double bytes_unasked = 1e8;
-
-/* The plans of this many ranks are sampled to estimate the size of all. */
-enum { SAMPLED_RANKS = 16 };
-
-/* About how many bytes an operation is; in SVG a message, drawn with its sender. */
-static const double operation_bytes[] = {[TEXT] = 58, [JSON] = 103, [SVG] = 150};
-static const double wait_bytes = 7;
-
-struct amount {
-    double operations, bytes;
-};
-
-/* Of all ranks, from some of them; the first and the last one often differ from the others. More
- * than RANKS_UNASKED are asked for. */
-static int estimate_amount(const struct strag_instance *instance, int format, struct amount *amount,
-                           struct strag_error *err)
-{
-    const int n = instance->problem.n, count = SAMPLED_RANKS;
-    *amount = (struct amount){0, 0};
-    strag_progress_step(terminal_progress(), "estimating the output", 0, 1);
-    for (int i = 0; i < count; i++) {
-        struct strag_plan *plan;
-        int rank = (int)((int64_t)i * (n - 1) / (count - 1));
-        int status = strag_instance_plan(instance, rank, &plan, err);
-        if (status != STRAG_OK)
-            return status;
-        double waits = format == SVG ? 0 : (double)plan->ops[plan->nops].after * wait_bytes;
-        double stands_for = i == 0 || i == count - 1 ? 1 : (n - 2.0) / (count - 2);
-        amount->operations += stands_for * plan->nops;
-        amount->bytes += stands_for * (plan->nops * operation_bytes[format] + waits);
-        strag_plan_free(plan);
-    }
-    return STRAG_OK;
-}
-
-/* "17 billion" */
-static const char *count_text(double count, char text[32])
-{
-    static const char *const units[] = {"", " thousand", " million", " billion", " trillion"};
-    int u = 0;
-    for (; u < 4 && count >= 999.5; u++)
-        count /= 1000;
-    snprintf(text, 32, "%.*f%s", u && count < 9.95 ? 1 : 0, count, units[u]);
-    return text;
-}
-
-/* "1.9 TB" */
-static const char *bytes_text(double bytes, char text[32])
-{
-    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
-    int u = 0;
-    for (; u < 5 && bytes >= 999.5; u++)
-        bytes /= 1000;
-    snprintf(text, 32, "%.*f %s", u && bytes < 9.95 ? 1 : 0, bytes, units[u]);
-    return text;
-}
 
 /* How it is to be shown. */
 struct manner {
     int rank, format;
     bool compact;
 };
-
-/* Nobody means to write very much by leaving out an option. */
-static int ask_for_less(const struct command *command, const struct strag_instance *instance,
-                        const struct manner *manner)
-{
-    struct strag_error err;
-    struct amount amount;
-    char operations[32], bytes[32];
-    int status = estimate_amount(instance, manner->format, &amount, &err);
-    if (status != STRAG_OK)
-        return complain(command, status, "%s", err.text);
-    if (manner->compact ? amount.operations <= STRAG_GIVEN_OPERATIONS_MAX
-                        : amount.bytes <= bytes_unasked)
-        return EXIT_DONE;
-    if (manner->compact)
-        return complain(command, STRAG_ERR_ARGUMENT,
-                        "the plans of all %d ranks are about %s operations; the compact form has "
-                        "up to %s",
-                        instance->problem.n, count_text(amount.operations, operations),
-                        count_text(STRAG_GIVEN_OPERATIONS_MAX, bytes));
-    return complain(command, STRAG_ERR_ARGUMENT,
-                    "the plans of all %d ranks are about %s operations, %s of %s; --rank R shows "
-                    "one rank's, --yes all",
-                    instance->problem.n, count_text(amount.operations, operations),
-                    bytes_text(amount.bytes, bytes), formats[manner->format]);
-}
 
 struct showing {
     const struct command *command;
@@ -152,7 +69,9 @@ static bool read_manner(const struct command *command, const struct arguments *a
         return false;
     if (manner->compact && (manner->format != JSON || manner->rank != ALL_RANKS))
         return refuse(command, "--compact is for --format json, and for all ranks");
-    return true;
+    return manner->compact || manner->rank != ALL_RANKS || n <= RANKS_UNASKED ||
+           arguments->value[OPTION_YES] ||
+           refuse(command, "--rank R shows the plan of one rank, --yes those of all %d", n);
 }
 
 static int run_on(const struct command *command, const struct file_plan *plan,
@@ -173,9 +92,6 @@ static int run_on(const struct command *command, const struct file_plan *plan,
             result =
                 complain(command, status, "%s%s", err.text, straggler_wanted(&machine, algorithm));
     }
-    if (result == EXIT_DONE && manner.rank == ALL_RANKS && problem->n > RANKS_UNASKED &&
-        !plan->arguments.value[OPTION_YES])
-        result = ask_for_less(command, &instance, &manner);
     const struct showing showing = {command, &instance, &manner};
     if (result == EXIT_DONE)
         result =
@@ -207,7 +123,7 @@ const struct command plan_command = {
     .details =
         "text is a table per rank, json is for programs (strag(1) documents it), svg is a\n"
         "timeline: ranks down, rounds across, one bar per message. With more than 1024 ranks\n"
-        "more than 100 MB are written only with --yes. --plan reads json back, compact or not.",
+        "all are written only with --yes, or compact. --plan reads json back, compact or not.",
     .takes_algorithm = true,
     .options =
         {
@@ -216,25 +132,10 @@ const struct command plan_command = {
             {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
             {OPTION_PLAN, "FILE", "a plan from a file, instead of ALGORITHM"},
             {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
-            {OPTION_YES, "", "all ranks, whatever the size"},
-            {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
-            {OPTION_COMPACT, "", "json: what ranks and rounds repeat is written once"},
-        },
-    .groups = {&topology_group, &state_group},
-    .run = run,
-};
-
-const struct command show_command = {
-    .name = "show",
-    .usage = " --plan FILE [--rank R] [--yes] [--format text|json|svg] [--compact]",
-    .summary = "Show a plan from a file, as `strag plan` shows those of algorithms.",
-    .options =
-        {
-            {OPTION_PLAN, "FILE", "the plan (doc/plan-format.md says what is in it)"},
-            {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
             {OPTION_YES, "", "all ranks, however many"},
             {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
             {OPTION_COMPACT, "", "json: what ranks and rounds repeat is written once"},
         },
+    .groups = {&topology_group, &state_group},
     .run = run,
 };

@@ -30,7 +30,7 @@ bool open_file_plan(const struct command *command, const struct arguments *argum
     const int status = strag_plan_file_read(file, &plan->given, &err);
     if (status != STRAG_OK)
         return refuse_value(command, OPTION_PLAN, status, &err);
-    snprintf(plan->ranks, sizeof plan->ranks, "%d", strag_given_head(plan->given)->n);
+    snprintf(plan->ranks, sizeof plan->ranks, "%d", plan->given->head.n);
     if (!says_ranks(arguments))
         plan->arguments.value[OPTION_RANKS] = plan->ranks;
     return true;
@@ -51,10 +51,7 @@ static const char *or_a_plan(const struct command *command)
 static bool has_operand(const struct command *command, const char *operand, const char *also)
 {
     char names[STRAG_NAMES_MAX];
-    if (!operand && !command->takes_algorithm)
-        complain(command, STRAG_ERR_ARGUMENT, "--plan is missing; usage: strag %s%s", command->name,
-                 command->usage);
-    else if (!operand)
+    if (!operand)
         complain(command, STRAG_ERR_ARGUMENT, "no ALGORITHM is given; there are: %s%s%s",
                  strag_algorithm_names(names, sizeof names), also, or_a_plan(command));
     return operand != NULL;
@@ -80,7 +77,7 @@ const struct strag_algorithm *need_algorithm(const struct command *command,
         return NULL;
     }
     if (plan->given)
-        return strag_given_algorithm(plan->given);
+        return &plan->given->row;
     return has_operand(command, name, "") ? find(command, name, "") : NULL;
 }
 
@@ -124,7 +121,7 @@ bool read_algorithms(const struct command *command, const struct file_plan *plan
     if (text && !add_named(command, text, named))
         return false;
     if (plan->given)
-        add_algorithm(named, strag_given_algorithm(plan->given));
+        add_algorithm(named, &plan->given->row);
     return true;
 }
 

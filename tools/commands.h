@@ -92,7 +92,7 @@ bool read_word(const struct command *command, const struct arguments *arguments,
 bool read_sizes(const struct command *command, const struct arguments *arguments, size_t **bytes,
                 int *sizes);
 
-extern const struct command plan_command, show_command, verify_command, cost_command,
-    explain_command, topology_command, params_command;
+extern const struct command plan_command, verify_command, cost_command, explain_command,
+    topology_command, params_command;
 
 #endif

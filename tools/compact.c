@@ -313,6 +313,7 @@ static int make_programs(struct compacting *compacting, const struct strag_insta
                          const struct strag_progress *progress, struct strag_error *err)
 {
     const int n = instance->problem.n;
+    int64_t operations = 0;
     int status = STRAG_OK;
     compacting->program = calloc((size_t)n, sizeof *compacting->program);
     if (!compacting->program)
@@ -323,7 +324,12 @@ static int make_programs(struct compacting *compacting, const struct strag_insta
         status = strag_instance_plan(instance, rank, &plan, err);
         if (status != STRAG_OK)
             break;
-        status = make_program(compacting, plan, err);
+        operations += plan->nops;
+        status =
+            operations > STRAG_GIVEN_OPERATIONS_MAX
+                ? strag_fail(err, STRAG_ERR_UNSUPPORTED, "more than %d operations of all ranks",
+                             STRAG_GIVEN_OPERATIONS_MAX)
+                : make_program(compacting, plan, err);
         strag_plan_free(plan);
     }
     return status;
@@ -346,7 +352,7 @@ int compact_plans(const struct strag_instance *instance, const struct strag_prog
     struct compacting compacting = {.given = strag_given_create()};
     if (!compacting.given)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a plan");
-    compacting.head = strag_given_head(compacting.given);
+    compacting.head = &compacting.given->head;
     int status = set_head(&compacting, instance, err);
     if (status == STRAG_OK)
         status = make_programs(&compacting, instance, progress, err);
@@ -394,15 +400,15 @@ static void compact_op(FILE *out, const struct strag_given_head *head,
             op->own_left ? ",\"own_left\":true" : "");
 }
 
-static void compact_loop(FILE *out, const struct strag_given_head *head,
-                         const struct strag_given_loop *loop, const struct strag_given_op *op,
-                         const struct strag_given_op *end)
+static void compact_loop(FILE *out, const struct strag_given *given, int l)
 {
+    const struct strag_given_loop *loop = &given->loop[l];
+    const int first = strag_given_ops_begin(given, l);
     if (loop->times > 1)
         fprintf(out, "{\"repeat\":%d,\"ops\":[\n", loop->times);
-    for (const struct strag_given_op *next = op; next < end; next++) {
-        fputs(next == op ? "" : ",\n", out);
-        compact_op(out, head, next);
+    for (int o = first; o < loop->end; o++) {
+        fputs(o == first ? "" : ",\n", out);
+        compact_op(out, &given->head, &given->op[o]);
     }
     if (loop->times > 1)
         fputs("]}", out);
@@ -410,18 +416,14 @@ static void compact_loop(FILE *out, const struct strag_given_head *head,
 
 static void compact_groups(FILE *out, const struct strag_given *given)
 {
-    const struct strag_given_head *head;
-    const struct strag_given_group *group;
-    const struct strag_given_loop *loop;
-    const struct strag_given_op *op;
-    strag_given_parts(given, &head, &group, &loop, &op);
-    for (int g = 0, l = 0, o = 0; g < head->groups; g++) {
-        const int first = l;
-        fprintf(out, "%s\n{\"ranks\":[%d,%d,%d],\"ops\":[", g ? "," : "", group[g].first,
-                group[g].count, group[g].step);
-        for (; l < group[g].end; o = loop[l++].end) {
+    for (int g = 0; g < given->head.groups; g++) {
+        const struct strag_given_group *group = &given->group[g];
+        const int first = strag_given_loops_begin(given, g);
+        fprintf(out, "%s\n{\"ranks\":[%d,%d,%d],\"ops\":[", g ? "," : "", group->first,
+                group->count, group->step);
+        for (int l = first; l < group->end; l++) {
             fputs(l == first ? "\n" : ",\n", out);
-            compact_loop(out, head, &loop[l], &op[o], &op[loop[l].end]);
+            compact_loop(out, given, l);
         }
         fputs("]}", out);
     }

@@ -57,9 +57,8 @@ static const struct command list_command = {
 };
 
 static const struct command *const commands[] = {
-    &list_command,     &plan_command,   &show_command,
-    &verify_command,   &cost_command,   &explain_command,
-    &topology_command, &params_command, NULL,
+    &list_command,    &plan_command,     &verify_command, &cost_command,
+    &explain_command, &topology_command, &params_command, NULL,
 };
 
 static void write_program_help(void)

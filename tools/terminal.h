@@ -4,8 +4,8 @@
  * and a last word after ^C.
  *
  * The line is on standard error, only if that is a terminal and strag is in its foreground, only
- * after a second, and it is gone before anything else is written. It is drawn by a timer, so that
- * seconds pass also where nothing is reported; elsewhere nothing is done at all.
+ * after a second, and it is gone before anything else is written. It is drawn when something is
+ * reported, at most five times a second.
  */
 #ifndef STRAG_TERMINAL_H
 #define STRAG_TERMINAL_H

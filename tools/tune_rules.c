@@ -5,7 +5,6 @@
  */
 #include "tune_rules.h"
 
-#include "base/yaml.h"
 #include "model/rules.h"
 
 #include <stdbool.h>
@@ -45,6 +44,19 @@ struct writer {
     int column;
 };
 
+static const char by_whom[] = "  # measured by strag-tune";
+
+enum { HEAD_MAX = 512 };
+
+/* How a rule for this job begins, if strag-tune has written it. */
+static void write_head(const struct tune_job *job, int column, char head[HEAD_MAX])
+{
+    const bool even = job->ranks_per_host > 0;
+    snprintf(head, HEAD_MAX, "%*s- hosts: %d\n%*s  %s: %d\n%*s%s", column, "", job->hosts, column,
+             "", even ? "ranks-per-host" : "ranks", even ? job->ranks_per_host : job->ranks, column,
+             "", by_whom);
+}
+
 static void write_medians(const struct writer *writer, const struct tune_results *results)
 {
     char date[32] = "";
@@ -52,8 +64,7 @@ static void write_medians(const struct writer *writer, const struct tune_results
     struct tm local;
     if (localtime_r(&now, &local))
         strftime(date, sizeof date, " on %Y-%m-%d", &local);
-    fprintf(writer->stream, "%*s  # measured by strag-tune%s; medians in microseconds:\n",
-            writer->column, "", date);
+    fprintf(writer->stream, "%s; medians in microseconds:\n", date);
     fprintf(writer->stream, "%*s  # %12s", writer->column, "", "bytes");
     for (int c = 0; c < results->contenders; c++)
         fprintf(writer->stream, " %21s", results->names[c]);
@@ -74,12 +85,9 @@ static void write_entry(const struct writer *writer, size_t from, const char *al
 static void write_rule(const struct writer *writer, const struct tune_job *job,
                        const struct tune_results *results, const int *chosen)
 {
-    fprintf(writer->stream, "%*s- hosts: %d\n", writer->column, "", job->hosts);
-    if (job->ranks_per_host > 0)
-        fprintf(writer->stream, "%*s  ranks-per-host: %d\n", writer->column, "",
-                job->ranks_per_host);
-    else
-        fprintf(writer->stream, "%*s  ranks: %d\n", writer->column, "", job->ranks);
+    char head[HEAD_MAX];
+    write_head(job, writer->column, head);
+    fputs(head, writer->stream);
     write_medians(writer, results);
     fprintf(writer->stream, "%*s  sizes:\n", writer->column, "");
     bool small = results->bytes[0] <= SMALL;
@@ -92,130 +100,71 @@ static void write_rule(const struct writer *writer, const struct tune_job *job,
 
 /* ---- An existing file ---- */
 
-/* The lines of its text that are kept: [0, insert), the new rule, [insert, cut), [resume, end). */
+/* The parts of its text that are kept: [0, insert), the new rule, [insert, cut), [resume, end). */
 struct cuts {
     size_t insert, cut, resume;
     int column; /* of the dashes */
 };
 
-static const yaml_node_t *value_of(yaml_document_t *document, const yaml_node_t *mapping,
-                                   const char *key)
+static const char *next_line(const char *line)
 {
-    for (const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
-         pair < mapping->data.mapping.pairs.top; pair++) {
-        const yaml_node_t *name = yaml_document_get_node(document, pair->key);
-        if (strcmp((const char *)name->data.scalar.value, key) == 0)
-            return yaml_document_get_node(document, pair->value);
-    }
-    return NULL;
+    const char *end = strchr(line, '\n');
+    return end ? end + 1 : line + strlen(line);
 }
 
-/* @param number  0: the key must be absent */
-static bool has_number(yaml_document_t *document, const yaml_node_t *rule, const char *key,
-                       int number)
+static bool begins_with(const char *line, const char *head)
 {
-    char text[16];
-    const yaml_node_t *value = value_of(document, rule, key);
-    snprintf(text, sizeof text, "%d", number);
-    if (!value || number == 0)
-        return !value && number == 0;
-    return strcmp((const char *)value->data.scalar.value, text) == 0;
+    return strncmp(line, head, strlen(head)) == 0;
 }
 
-static bool is_same_job(yaml_document_t *document, const yaml_node_t *rule,
-                        const struct tune_job *job)
+/* Does nothing of a rule stand in this line: is it empty, or a comment left of the rules' text? */
+static bool is_between(const char *line, int column)
 {
-    return has_number(document, rule, "hosts", job->hosts) &&
-           has_number(document, rule, "ranks-per-host", job->ranks_per_host) &&
-           has_number(document, rule, "ranks", job->ranks_per_host > 0 ? 0 : job->ranks) &&
-           !value_of(document, rule, "network");
+    const size_t blanks = strspn(line, " ");
+    return line[blanks] == '\n' || line[blanks] == '\0' ||
+           (blanks <= (size_t)column && line[blanks] == '#');
 }
 
-/* Where a line begins. */
-static size_t line_offset(const char *text, size_t line)
+/* @return false: no rule begins with a dash */
+static bool find_cuts(const char *text, const struct tune_job *job, struct cuts *cuts)
 {
-    const char *at = text;
-    for (; line > 0 && *at; line--) {
-        const char *end = strchr(at, '\n');
-        at = end ? end + 1 : at + strlen(at);
-    }
-    return (size_t)(at - text);
-}
-
-/* Does nothing of an item stand in this line: is it empty, or a comment left of the items' text? */
-static bool is_between(const char *text, size_t line, int column)
-{
-    const char *at = text + line_offset(text, line);
-    size_t blanks = strspn(at, " ");
-    return at[blanks] == '\n' || at[blanks] == '\0' ||
-           (blanks <= (size_t)column && at[blanks] == '#');
-}
-
-/* The line of the dash of an item. */
-static size_t item_line(const char *text, const yaml_node_t *item, int column)
-{
-    size_t line = item->start_mark.line;
-    while (line > 0) {
-        const char *at = text + line_offset(text, line);
-        if (strspn(at, " ") == (size_t)column && at[column] == '-')
-            break;
-        line--;
-    }
-    return line;
-}
-
-/* Where to look for the rule for the same job. */
-struct search {
-    const char *text;
-    const struct tune_job *job;
-    struct cuts *cuts;
-};
-
-/* Find its lines. */
-static int find_cuts(struct strag_yaml *yaml, const yaml_node_t *root, void *target)
-{
-    const struct search *search = target;
-    const char *text = search->text;
-    struct cuts *cuts = search->cuts;
-    yaml_document_t *document = &yaml->document;
-    const yaml_node_t *list = value_of(document, root, "rules");
-    const yaml_node_item_t *item = list->data.sequence.items.start;
-    if (list->data.sequence.style != YAML_BLOCK_SEQUENCE_STYLE)
-        return strag_yaml_fail(yaml, list,
-                               "only rules that begin with '-' on a line of their own can be "
-                               "merged with, not [...]");
-    cuts->column = (int)list->start_mark.column;
-    cuts->insert = cuts->cut = cuts->resume = list->start_mark.line;
-    for (; item < list->data.sequence.items.top; item++) {
-        const yaml_node_t *rule = yaml_document_get_node(document, *item);
-        if (!is_same_job(document, rule, search->job))
-            continue;
-        cuts->cut = item_line(text, rule, cuts->column);
-        cuts->resume = list->end_mark.line;
-        if (item + 1 < list->data.sequence.items.top)
-            cuts->resume = item_line(text, yaml_document_get_node(document, item[1]), cuts->column);
-        else if (list->end_mark.column > 0)
-            cuts->resume++; /* the file ends without a newline */
-        while (cuts->resume > cuts->cut + 1 && is_between(text, cuts->resume - 1, cuts->column))
-            cuts->resume--;
-        break;
-    }
-    return STRAG_OK;
+    const char *line = text, *end;
+    char head[HEAD_MAX];
+    while (*line && !begins_with(line + strspn(line, " "), "- "))
+        line = next_line(line);
+    const int column = cuts->column = (int)strspn(line, " ");
+    cuts->insert = cuts->cut = cuts->resume = (size_t)(line - text);
+    if (!*line)
+        return false;
+    write_head(job, column, head);
+    while (*line && !begins_with(line, head))
+        line = next_line(line);
+    if (!*line)
+        return true;
+    cuts->cut = (size_t)(line - text);
+    end = line = next_line(line);
+    for (; *line && !(strspn(line, " ") == (size_t)column && line[column] == '-');
+         line = next_line(line))
+        end = is_between(line, column) ? end : next_line(line);
+    cuts->resume = (size_t)(end - text);
+    return true;
 }
 
 /* @return as tune_write */
 static int read_cuts(const char *text, const char *name, const struct tune_job *job,
                      struct cuts *cuts, struct strag_error *err)
 {
-    static const struct strag_yaml_format format = {find_cuts, "the file is empty", true};
-    const struct strag_source source = {name, err};
-    struct search search = {text, job, cuts};
     struct strag_rules *rules;
     int status = strag_rules_parse(text, strlen(text), name, &rules, err);
     if (status != STRAG_OK)
         return status;
     strag_rules_free(rules); /* it is a valid file */
-    return strag_yaml_read(&source, text, strlen(text), &format, &search);
+    return find_cuts(text, job, cuts)
+               ? STRAG_OK
+               : strag_fail(err, STRAG_ERR_ARGUMENT,
+                            "%s:1: only rules that begin with '-' on a line of their own can be "
+                            "merged with, not [...]",
+                            name);
 }
 
 /* ---- The whole file ---- */
@@ -223,19 +172,6 @@ static int read_cuts(const char *text, const char *name, const struct tune_job *
 static const char new_file[] =
     "# Which algorithm runs for which size: mpirun --mca coll_strag_rules FILE\n"
     "strag-rules: 1\nrules:\n";
-
-static void write_file(FILE *stream, const char *old, const struct cuts *cuts,
-                       const struct tune_job *job, const struct tune_results *results,
-                       const int *chosen)
-{
-    const struct writer writer = {stream, cuts->column};
-    size_t insert = line_offset(old, cuts->insert), cut = line_offset(old, cuts->cut);
-    size_t resume = line_offset(old, cuts->resume);
-    fwrite(old, 1, insert, stream);
-    write_rule(&writer, job, results, chosen);
-    fwrite(old + insert, 1, cut - insert, stream);
-    fputs(old + resume, stream);
-}
 
 /* What was written must be read back: an anchor may have been in the rule that was replaced. */
 static int check_result(const char *text, const char *name, struct strag_error *err)
@@ -252,15 +188,21 @@ static int check_result(const char *text, const char *name, struct strag_error *
 int tune_write(const struct tune_job *job, const struct tune_results *results, const char *old,
                const char *name, char **text, struct strag_error *err)
 {
-    struct cuts cuts = {3, 3, 3, 2}; /* behind the lines of a new file */
+    const size_t end = strlen(new_file);
+    struct cuts cuts = {end, end, end, 2};
     char *made = NULL;
     size_t size = 0;
     int status = old ? read_cuts(old, name, job, &cuts, err) : STRAG_OK;
     int *chosen = malloc((size_t)results->sizes * sizeof *chosen);
     FILE *stream = chosen && status == STRAG_OK ? open_memstream(&made, &size) : NULL;
     if (stream) {
+        const struct writer writer = {stream, cuts.column};
+        const char *from = old ? old : new_file;
         choose(results, chosen);
-        write_file(stream, old ? old : new_file, &cuts, job, results, chosen);
+        fwrite(from, 1, cuts.insert, stream);
+        write_rule(&writer, job, results, chosen);
+        fwrite(from + cuts.insert, 1, cuts.cut - cuts.insert, stream);
+        fputs(from + cuts.resume, stream);
     }
     free(chosen);
     if (status != STRAG_OK)

@@ -29,7 +29,8 @@ struct tune_results {
  * size the rule has the fastest contender; but the one for the next smaller size, and the previous
  * component at first, stays unless another one is better by more than 3 %.
  *
- * @param old    text of a rules file to be kept but for a rule for the same job; NULL: none
+ * @param old    text of a rules file to be kept but for a rule for the same job of strag-tune's
+ * own; NULL: none
  * @param name   what messages call it
  * @param[out] text  the caller's to free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_ARGUMENT (old is not to be merged with, FILE:LINE), STRAG_ERR_MEMORY

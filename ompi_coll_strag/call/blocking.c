@@ -24,18 +24,14 @@
 
 /* ---- Running it ---- */
 
-static int delegate(const struct coll_strag_call *call)
-{
-    coll_strag_count_delegated(call->module);
-    return coll_strag_call_previous(call);
-}
-
 /* As it was chosen. */
 static int run_choice(const struct coll_strag_call *call)
 {
-    if (!call->choice.algorithm)
-        return delegate(call);
     struct coll_strag_module *module = call->module;
+    if (!call->choice.algorithm) {
+        coll_strag_count_delegated(module);
+        return coll_strag_call_previous(call);
+    }
     const struct coll_strag_channel channel = {
         module->shm, module->transport,
         call->without.rank >= 0 ? call->without.plans : &module->plans, &module->stuck};
@@ -61,7 +57,7 @@ static int run_agreed(struct coll_strag_call *call)
         code = run_choice(call);
     code = coll_strag_watch_agreed(watch, &call->without, code);
     if (code != OMPI_SUCCESS && call->without.turn != STRAG_DYNAMIC_OUTSIDE)
-        coll_strag_fail(call->module, code);
+        coll_strag_fail(call->module, code, false);
     return code;
 }
 
@@ -89,7 +85,7 @@ static int run_watched(struct coll_strag_call *call)
     const int watched = coll_strag_watch_end(module->watch, &ended, &change);
     coll_strag_apply_change(module, change);
     if (watched != OMPI_SUCCESS)
-        coll_strag_fail_undecided(module, watched);
+        coll_strag_fail(module, watched, true);
     return code == OMPI_SUCCESS ? watched : code;
 }
 
@@ -104,7 +100,7 @@ static int run(struct coll_strag_call *call)
     coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice, call->op);
     if (module->watch_in &&
         (code = coll_strag_setup_watch(module, call->comm, bytes)) != OMPI_SUCCESS) {
-        coll_strag_fail_undecided(module, code);
+        coll_strag_fail(module, code, true);
         return code;
     }
     /* what is watched is compared with candidates of the table, but user plans are not among these
@@ -114,52 +110,40 @@ static int run(struct coll_strag_call *call)
     return run_watched(call);
 }
 
-/* Kept out of the entry point, so that this one is short. @param locations  NULL: host memory */
+/* Kept out of the entry point, so that this one is short. */
 static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
                                                 coll_strag_count_t count, ompi_datatype_t *dtype,
                                                 ompi_op_t *op, ompi_communicator_t *comm,
-                                                struct coll_strag_module *module,
-                                                const struct coll_strag_buffer_locations *locations)
+                                                struct coll_strag_module *module)
 {
+    struct coll_strag_buffer_locations locations;
     struct coll_strag_call call;
     coll_strag_call_fill(&call, COLL_STRAG_BLOCKING, sbuf, rbuf, (size_t)count, dtype, op, comm,
-                         module);
-    call.locations = locations;
+                         module, &locations);
     call.number = coll_strag_stuck_count(&module->stuck);
     const int code = run(&call);
     coll_strag_stuck_end(&module->stuck);
     return code;
 }
 
-/* Something has to end first, or buffers may be on a device. */
-static int wait_and_start(const void *sbuf, void *rbuf, coll_strag_count_t count,
-                          ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
-                          struct coll_strag_module *module)
-{
-    struct coll_strag_buffer_locations locations;
-    if (coll_strag_is_after_others(module))
-        coll_strag_wait_for_earlier(module, comm);
-    const bool device =
-        coll_strag_settings.devices && coll_strag_device_find(sbuf, rbuf, &locations);
-    return start_call(sbuf, rbuf, count, dtype, op, comm, module, device ? &locations : NULL);
-}
-
-/* The same, or the call is recorded. */
+/* Something has to end first, the call is recorded, or buffers may be on a device. */
 static __attribute__((noinline)) int enter_slowly(const void *sbuf, void *rbuf,
                                                   coll_strag_count_t count, ompi_datatype_t *dtype,
                                                   ompi_op_t *op, ompi_communicator_t *comm,
                                                   struct coll_strag_module *module)
 {
     struct coll_strag_ledger *ledger = module->ledger;
+    struct strag_stay stay = {.begin = ledger ? coll_strag_seconds() : 0};
+    const uint32_t number = ledger ? coll_strag_ledger_enter(ledger) : 0;
+    const bool declined = ledger && ledger->declined;
     size_t size;
+    if (!declined && coll_strag_is_after_others(module))
+        coll_strag_wait_for_earlier(module, comm);
+    const int code = declined ? module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
+                                                           module->previous.allreduce_module)
+                              : start_call(sbuf, rbuf, count, dtype, op, comm, module);
     if (!ledger)
-        return wait_and_start(sbuf, rbuf, count, dtype, op, comm, module);
-    struct strag_stay stay = {.begin = coll_strag_seconds()};
-    const uint32_t number = coll_strag_ledger_enter(ledger);
-    const int code = ledger->declined
-                         ? module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
-                                                      module->previous.allreduce_module)
-                         : wait_and_start(sbuf, rbuf, count, dtype, op, comm, module);
+        return code;
     stay.end = coll_strag_seconds();
     ompi_datatype_type_size(dtype, &size);
     coll_strag_ledger_leave(ledger, number, (size_t)count * size, &stay);
@@ -190,5 +174,5 @@ int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
         coll_strag_stuck_end(&module->stuck);
         return code;
     }
-    return start_call(sbuf, rbuf, count, dtype, op, comm, module, NULL);
+    return start_call(sbuf, rbuf, count, dtype, op, comm, module);
 }

@@ -225,8 +225,8 @@ static __attribute__((noinline)) void fail(const struct coll_strag_run *run,
         strag_shm_abandon(run->channel->shm);
     if (code == MPI_ERR_TRUNCATE && !failed)
         coll_strag_stuck_tell_why(run->channel->stuck);
-    if (failed || !coll_strag_is_on_one_host(module))
-        coll_strag_fail(module, code);
+    if (failed || !coll_strag_is_in_memory(module, call->size))
+        coll_strag_fail(module, code, false);
 }
 
 static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
@@ -343,20 +343,18 @@ static int look_up_nonblocking(struct coll_strag_call *call)
     struct coll_strag_module *module = call->module;
     struct coll_strag_nonblocking *nonblocking = &module->nonblocking;
     const bool begins = module->setup == COLL_STRAG_SETUP_NOT_YET;
-    if (begins && module->first.reproducible != STRAG_REPRODUCIBLE_NO) {
-        call->choice.reason = COLL_STRAG_NOT_SET_UP;
+    call->choice.reason = COLL_STRAG_NOT_SET_UP;
+    if (begins && module->first.reproducible != STRAG_REPRODUCIBLE_NO)
         return OMPI_SUCCESS;
-    }
     if (begins)
         coll_strag_setup_start(module);
-    const int64_t number = __atomic_fetch_add(&nonblocking->begun, 1, __ATOMIC_SEQ_CST);
+    const uint64_t number = __atomic_add_fetch(&nonblocking->begun, 1, __ATOMIC_SEQ_CST);
     if (!coll_strag_is_set_up(module) &&
-        number >= __atomic_load_n(&nonblocking->limit, __ATOMIC_SEQ_CST))
+        number > __atomic_load_n(&nonblocking->limit, __ATOMIC_SEQ_CST))
         (void)coll_strag_setup(module, call->comm);
-    if (coll_strag_is_set_up(module) && number >= nonblocking->from)
-        return look_up(call);
-    call->choice.reason = COLL_STRAG_NOT_SET_UP;
-    return OMPI_SUCCESS;
+    return coll_strag_is_set_up(module) && number >= coll_strag_stuck_first(&module->stuck)
+               ? look_up(call)
+               : OMPI_SUCCESS;
 }
 
 static int choose(struct coll_strag_call *call)

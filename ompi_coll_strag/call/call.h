@@ -54,12 +54,16 @@ struct coll_strag_run {
     struct coll_strag_copies copies;
 };
 
-/** What the user asked for, from host memory. One assignment after another: the compiler would set
- * a whole structure by an instruction that takes 10 ns. @param sbuf  may be MPI_IN_PLACE */
+/** What the user asked for. One assignment after another: the compiler would set a whole structure
+ * by an instruction that takes 10 ns.
+ *
+ * @param sbuf       may be MPI_IN_PLACE
+ * @param locations  room for where buffers are that may be on a device; must outlive the call */
 static inline void coll_strag_call_fill(struct coll_strag_call *call, enum coll_strag_kind kind,
                                         const void *sbuf, void *rbuf, size_t count,
                                         ompi_datatype_t *dtype, ompi_op_t *op,
-                                        ompi_communicator_t *comm, struct coll_strag_module *module)
+                                        ompi_communicator_t *comm, struct coll_strag_module *module,
+                                        struct coll_strag_buffer_locations *locations)
 {
     call->kind = kind;
     call->module = module;
@@ -69,28 +73,16 @@ static inline void coll_strag_call_fill(struct coll_strag_call *call, enum coll_
     call->count = count;
     call->dtype = dtype;
     call->op = op;
-    call->locations = NULL;
+    call->locations = __builtin_expect(coll_strag_settings.devices, 0) &&
+                              coll_strag_device_find(sbuf, rbuf, locations)
+                          ? locations
+                          : NULL;
     call->choice.algorithm = NULL;
     call->choice.blocks = 0;
     call->from_table = false;
     call->without.turn = STRAG_DYNAMIC_OUTSIDE;
     call->without.rank = -1;
     ompi_datatype_type_size(dtype, &call->size);
-}
-
-/** The same for buffers that may be on a device. @param locations  room for where they are; must
- * outlive the call */
-static inline void coll_strag_call_locate(struct coll_strag_call *call, enum coll_strag_kind kind,
-                                          const void *sbuf, void *rbuf, size_t count,
-                                          ompi_datatype_t *dtype, ompi_op_t *op,
-                                          ompi_communicator_t *comm,
-                                          struct coll_strag_module *module,
-                                          struct coll_strag_buffer_locations *locations)
-{
-    coll_strag_call_fill(call, kind, sbuf, rbuf, count, dtype, op, comm, module);
-    if (__builtin_expect(coll_strag_settings.devices, 0) &&
-        coll_strag_device_find(sbuf, rbuf, locations))
-        call->locations = locations;
 }
 
 /** Keep communicator, operator and type for a persistent request, and let them go. */

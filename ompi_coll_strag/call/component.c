@@ -3,13 +3,11 @@
  * The component: what is done once per process.
  */
 #include "choice/store.h"
-#include "choice/table.h"
 #include "collect/record.h"
 #include "collect/report.h"
 #include "entries.h"
+#include "facts/files.h"
 #include "facts/fingerprint.h"
-#include "facts/model.h"
-#include "facts/place.h"
 #include "facts/rank_info.h"
 #include "mpi/reducer.h"
 #include "mpi/teardown.h"
@@ -188,9 +186,7 @@ static int component_close(void)
     coll_strag_store_free();
     coll_strag_shared_memory_close();
     coll_strag_spaces_free();
-    coll_strag_layout_free();
-    coll_strag_rules_free();
-    coll_strag_model_free();
+    coll_strag_files_free();
     coll_strag_settings_free();
     coll_strag_log_close();
     return OMPI_SUCCESS;

@@ -46,11 +46,11 @@ static int request_free(ompi_request_t **request)
 static int give_up(const struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
-    if (coll_strag_is_on_one_host(module) && coll_strag_queue_is_empty(&module->queue)) {
+    if (coll_strag_is_in_memory(module, call->size) && coll_strag_queue_is_empty(&module->queue)) {
         strag_shm_next_call(module->shm, call->number, true);
         strag_shm_abandon(module->shm);
     } else {
-        coll_strag_fail(module, OMPI_ERR_OUT_OF_RESOURCE);
+        coll_strag_fail(module, OMPI_ERR_OUT_OF_RESOURCE, false);
     }
     return OMPI_ERR_OUT_OF_RESOURCE;
 }
@@ -83,8 +83,8 @@ static int choose_and_begin(const void *sbuf, void *rbuf, coll_strag_count_t cou
     const struct coll_strag_previous *previous = &module->previous;
     struct coll_strag_buffer_locations locations;
     struct coll_strag_call call;
-    coll_strag_call_locate(&call, COLL_STRAG_NONBLOCKING, sbuf, rbuf, (size_t)count, dtype, op,
-                           comm, module, &locations);
+    coll_strag_call_fill(&call, COLL_STRAG_NONBLOCKING, sbuf, rbuf, (size_t)count, dtype, op, comm,
+                         module, &locations);
     if (!is_for_new_communicator(call.count * call.size, op)) {
         call.number = coll_strag_stuck_count(&module->stuck);
         const int code = coll_strag_choose(&call);

@@ -250,7 +250,7 @@ static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persi
         code = make(call, own);
     coll_strag_stuck_end(&module->stuck);
     if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
-        coll_strag_fail_undecided(module, code);
+        coll_strag_fail(module, code, true);
         return code;
     }
     if (*own)
@@ -275,8 +275,8 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
     struct coll_strag_call call;
     struct coll_strag_ledger *ledger = module->ledger;
     const bool declined = ledger && ledger->declined;
-    coll_strag_call_locate(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
-                           module, &locations);
+    coll_strag_call_fill(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
+                         module, &locations);
     if (ledger)
         (void)coll_strag_ledger_enter(ledger);
     const int code = declined ? OMPI_SUCCESS : choose_and_make(&call, &own);

@@ -3,28 +3,19 @@
 
 #include "user/log.h"
 
+#include "base/text.h"
 #include "base/units.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A text that grows in a buffer, and is cut at its end. */
+/* A line that is cut at its end. */
 struct line {
     char text[512];
 };
 
-static void add(struct line *line, const char *format, ...) STRAG_PRINTF(2, 3);
-
-static void add(struct line *line, const char *format, ...)
-{
-    va_list args;
-    size_t length = strlen(line->text);
-    va_start(args, format);
-    vsnprintf(line->text + length, sizeof line->text - length, format, args);
-    va_end(args);
-}
+#define add(line, ...) strag_append((line)->text, sizeof(line)->text, __VA_ARGS__)
 
 /* ---- The topology ---- */
 
@@ -181,7 +172,7 @@ void coll_strag_outcome_names(const char *names[COLL_STRAG_OUTCOMES])
         names[COLL_STRAG_OUTCOME_PREVIOUS + r] = reasons[r];
 }
 
-void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_explained *explained,
+void coll_strag_explain_choice(ompi_communicator_t *comm, uint64_t **explained,
                                const struct coll_strag_decision *decision,
                                const struct strag_selection *selection, size_t bytes,
                                const struct coll_strag_choice *choice)
@@ -191,11 +182,11 @@ void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_expl
     uint64_t bit = UINT64_C(1) << coll_strag_outcome(choice);
     if (ompi_comm_rank(comm) != 0)
         return;
-    if (NULL == explained->classes)
-        explained->classes = calloc(65, sizeof *explained->classes);
-    if (NULL == explained->classes || (explained->classes[class] & bit))
+    if (NULL == *explained)
+        *explained = calloc(65, sizeof **explained);
+    if (NULL == *explained || ((*explained)[class] & bit))
         return;
-    explained->classes[class] |= bit;
+    (*explained)[class] |= bit;
     unsigned long long low = class ? 1ull << (class - 1) : 0;
     add_reason(&reason, decision, selection, bytes, choice);
     if (choice->algorithm && choice->blocks)
@@ -205,8 +196,8 @@ void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_expl
         choice->algorithm ? choice->algorithm->name : "previous component", cut.text, reason.text);
 }
 
-void coll_strag_explain_anew(struct coll_strag_explained *explained)
+void coll_strag_explain_anew(uint64_t **explained)
 {
-    free(explained->classes);
-    explained->classes = NULL;
+    free(*explained);
+    *explained = NULL;
 }

@@ -12,12 +12,6 @@ void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_t
 /** From coll_strag_verbose 2 on: the model's numbers, and where each of them is from. */
 void coll_strag_explain_model(ompi_communicator_t *comm, const struct strag_sourced_model *model);
 
-/* By size class (the number of bits of a vector's bytes): which outcomes were logged, a bit each.
- */
-struct coll_strag_explained {
-    uint64_t *classes; /* on rank 0, [65]; NULL: none */
-};
-
 /* What runs a call. */
 struct coll_strag_choice {
     const struct strag_algorithm *algorithm; /* NULL: the previous component */
@@ -42,14 +36,16 @@ void coll_strag_outcome_names(const char *names[COLL_STRAG_OUTCOMES]);
 /**
  * Once for each size class and outcome: what runs, and why.
  *
+ * @param explained  on rank 0, [65]: by size class (the number of bits of a vector's bytes) which
+ *                   outcomes were logged, a bit each; to be freed; NULL: none
  * @param selection  the model's candidates; NULL: not kept
  */
-void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_explained *explained,
+void coll_strag_explain_choice(ompi_communicator_t *comm, uint64_t **explained,
                                const struct coll_strag_decision *decision,
                                const struct strag_selection *selection, size_t bytes,
                                const struct coll_strag_choice *choice);
 
 /** Nothing was logged. */
-void coll_strag_explain_anew(struct coll_strag_explained *explained);
+void coll_strag_explain_anew(uint64_t **explained);
 
 #endif

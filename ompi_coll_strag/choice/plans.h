@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A communicator's engines, and the plans that they run: each is made when it is first used, and
- * kept until the communicator is freed or the plan is of no use any more. Plans come from a store
- * that communicators share as long as they would all make the same ones; engines are a
- * communicator's own.
+ * A communicator's engines, and the plans that they run: each is made when it is first used. Plans
+ * come from a store that communicators share as long as they would all make the same ones; engines
+ * are a communicator's own.
  */
 #ifndef COLL_STRAG_PLANS_H
 #define COLL_STRAG_PLANS_H

@@ -9,59 +9,26 @@
 
 enum { MACHINES = 32 };
 
-/* A machine as bytes: two are equal if these are. */
-struct key {
-    uint64_t hash;
-    size_t bytes;
-    char *data; /* owned */
-};
-
 struct machine {
-    struct key key;
-    unsigned long long used; /* when, in uses of the store */
-
-    bool has_table;
-    double number[STRAG_MODEL_NUMBERS]; /* of the model that the table is from */
+    uint64_t model; /* hash of the model's numbers that the table is from; 0: there is no table */
     int32_t reason, line;
     struct strag_table table;
-
     struct strag_findings findings; /* all 0: none */
 };
 
 static struct {
     pthread_mutex_t lock;
     unsigned long long uses;
-    struct machine *machines[MACHINES];
+    unsigned long long used[MACHINES]; /* when last, in uses of the store */
+    uint64_t key[MACHINES];            /* as key_of; 0: the place is free */
+    struct machine machine[MACHINES];
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- Keys ---- */
+/* ---- Machines ---- */
 
-static char *put(char *to, const void *from, size_t bytes)
-{
-    if (bytes > 0)
-        memcpy(to, from, bytes);
-    return to + bytes;
-}
-
-/* Value by value: what is between members may be anything. @return behind the last one */
-static char *put_state(char *to, const struct strag_state_record *state)
-{
-    to = put(to, &state->nstragglers, sizeof state->nstragglers);
-    for (int i = 0; i < state->nstragglers; i++) {
-        to = put(to, &state->straggler[i].rank, sizeof state->straggler[i].rank);
-        to = put(to, &state->straggler[i].delay, sizeof state->straggler[i].delay);
-    }
-    to = put(to, &state->nslow, sizeof state->nslow);
-    for (int i = 0; i < state->nslow; i++) {
-        to = put(to, &state->slow[i].rank, sizeof state->slow[i].rank);
-        to = put(to, &state->slow[i].factor, sizeof state->slow[i].factor);
-    }
-    return to;
-}
-
-/* @return whether there was memory for it */
-static bool make_key(const struct coll_strag_table_inputs *inputs,
-                     const struct coll_strag_decision *decision, struct key *key)
+/* A hash of all that a machine is. @return 0: out of memory */
+static uint64_t key_of(const struct coll_strag_table_inputs *inputs,
+                       const struct coll_strag_decision *decision)
 {
     const struct strag_state_record *state = &decision->state;
     const int64_t fixed[] = {ompi_comm_size(inputs->comm),
@@ -71,95 +38,61 @@ static bool make_key(const struct coll_strag_table_inputs *inputs,
                              inputs->all_shared,
                              inputs->oversubscribed.processors,
                              (int64_t)inputs->oversubscribed.window,
-                             inputs->transport};
+                             inputs->transport,
+                             state->nstragglers,
+                             state->nslow};
     void *packed = NULL;
     size_t bytes = 0;
     if (inputs->topology &&
         strag_topology_pack(inputs->topology, &packed, &bytes, NULL) != STRAG_OK)
-        return false;
-    key->data = malloc(sizeof fixed + sizeof *state + bytes);
-    if (key->data) {
-        char *end = put_state(put(key->data, fixed, sizeof fixed), state);
-        key->bytes = (size_t)(put(end, packed, bytes) - key->data);
-        key->hash = strag_hash(STRAG_HASH_START, key->data, key->bytes);
+        return 0;
+    uint64_t key = strag_hash(STRAG_HASH_START, fixed, sizeof fixed);
+    for (int i = 0; i < state->nstragglers; i++) {
+        const double late[] = {state->straggler[i].rank, state->straggler[i].delay};
+        key = strag_hash(key, late, sizeof late);
     }
+    for (int i = 0; i < state->nslow; i++) {
+        const double slow[] = {state->slow[i].rank, state->slow[i].factor};
+        key = strag_hash(key, slow, sizeof slow);
+    }
+    key = strag_hash(key, packed, bytes) | 1;
     free(packed);
-    return NULL != key->data;
+    return key;
 }
 
-static bool is_equal(const struct key *a, const struct key *b)
-{
-    return a->hash == b->hash && a->bytes == b->bytes && memcmp(a->data, b->data, a->bytes) == 0;
-}
-
-/* ---- Machines ---- */
-
-static void free_machine(struct machine *machine)
-{
-    if (machine)
-        free(machine->key.data);
-    free(machine);
-}
-
-/* The one that was not used for longest. The caller has the lock. */
-static void make_room(void)
-{
-    int oldest = 0;
-    for (int m = 1; m < MACHINES && store.machines[oldest]; m++) {
-        if (!store.machines[m] || store.machines[m]->used < store.machines[oldest]->used)
-            oldest = m;
-    }
-    free_machine(store.machines[oldest]);
-    store.machines[oldest] = store.machines[0];
-    store.machines[0] = NULL;
-}
-
-/* The caller has the lock.
- * @param key   given up
- * @param made  make it if it is not there @return NULL: it is not, or out of memory */
-static struct machine *find(struct key *key, bool made)
-{
-    struct machine *machine = NULL;
-    for (int m = 0; m < MACHINES && !machine; m++) {
-        if (store.machines[m] && is_equal(&store.machines[m]->key, key))
-            machine = store.machines[m];
-    }
-    if (!machine && made)
-        machine = calloc(1, sizeof *machine);
-    if (!machine || machine->key.data) {
-        free(key->data);
-    } else {
-        machine->key = *key;
-        make_room();
-        store.machines[0] = machine;
-    }
-    if (machine)
-        machine->used = ++store.uses;
-    return machine;
-}
-
-/* With the store's lock. @return as find; NULL: and without the lock */
+/* With the store's lock.
+ * @param made  if it is not there make it, in the place of the one that was not used for longest
+ * @return NULL: it is not there, or out of memory; and without the lock */
 static struct machine *lock_machine(const struct coll_strag_table_inputs *inputs,
                                     const struct coll_strag_decision *decision, bool made)
 {
-    struct key key;
-    if (!make_key(inputs, decision, &key))
+    const uint64_t key = key_of(inputs, decision);
+    int at = 0;
+    if (!key)
         return NULL;
     pthread_mutex_lock(&store.lock);
-    struct machine *machine = find(&key, made);
-    if (!machine)
+    for (int m = 1; m < MACHINES && store.key[at] != key; m++)
+        if (store.key[m] == key || store.used[m] < store.used[at])
+            at = m;
+    if (store.key[at] != key && !made) {
         pthread_mutex_unlock(&store.lock);
-    return machine;
+        return NULL;
+    }
+    if (store.key[at] != key)
+        memset(&store.machine[at], 0, sizeof store.machine[at]);
+    store.key[at] = key;
+    store.used[at] = ++store.uses;
+    return &store.machine[at];
 }
 
 /* ---- Tables ---- */
 
-static bool is_for(const struct machine *machine, const struct strag_model *model)
+static uint64_t hash_of(const struct strag_model *model)
 {
-    bool same = machine->has_table;
+    double number[STRAG_MODEL_NUMBERS];
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
-        same = same && machine->number[id] == strag_model_value(model, id);
-    return same;
+        number[id] = strag_model_value(model, id);
+    return strag_hash(STRAG_HASH_START, number, sizeof number) | 1;
 }
 
 static bool find_table(const struct coll_strag_table_inputs *inputs,
@@ -169,7 +102,7 @@ static bool find_table(const struct coll_strag_table_inputs *inputs,
         inputs->pinned == COLL_STRAG_AUTO ? lock_machine(inputs, decision, false) : NULL;
     if (!machine)
         return false;
-    const bool found = is_for(machine, &inputs->model.model);
+    const bool found = machine->model == hash_of(&inputs->model.model);
     if (found) {
         decision->pinned = COLL_STRAG_AUTO;
         decision->reason = machine->reason;
@@ -180,33 +113,26 @@ static bool find_table(const struct coll_strag_table_inputs *inputs,
     return found;
 }
 
-void coll_strag_keep_table(const struct coll_strag_table_inputs *inputs,
-                           const struct coll_strag_decision *decision)
+void coll_strag_decide_once(const struct coll_strag_table_inputs *inputs,
+                            struct coll_strag_decision *decision,
+                            struct strag_selection **selection)
 {
+    struct strag_selection *unused = NULL;
     struct machine *machine = NULL;
+    if (!selection && find_table(inputs, decision))
+        return;
+    coll_strag_decide(inputs, decision, selection ? selection : &unused);
+    strag_selection_free(unused);
     /* what is not planned may be for want of memory */
     if (inputs->pinned == COLL_STRAG_AUTO && decision->reason != COLL_STRAG_UNPLANNED)
         machine = lock_machine(inputs, decision, true);
     if (!machine)
         return;
-    machine->has_table = true;
+    machine->model = hash_of(&inputs->model.model);
     machine->reason = decision->reason;
     machine->line = decision->line;
     machine->table = decision->table;
-    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
-        machine->number[id] = strag_model_value(&inputs->model.model, id);
     pthread_mutex_unlock(&store.lock);
-}
-
-void coll_strag_decide_once(const struct coll_strag_table_inputs *inputs,
-                            struct coll_strag_decision *decision)
-{
-    struct strag_selection *selection = NULL;
-    if (find_table(inputs, decision))
-        return;
-    coll_strag_decide(inputs, decision, &selection);
-    strag_selection_free(selection);
-    coll_strag_keep_table(inputs, decision);
 }
 
 /* ---- Findings ---- */
@@ -235,8 +161,6 @@ void coll_strag_use_findings(const struct coll_strag_table_inputs *inputs,
 
 void coll_strag_store_free(void)
 {
-    for (int m = 0; m < MACHINES; m++) {
-        free_machine(store.machines[m]);
-        store.machines[m] = NULL;
-    }
+    memset(store.key, 0, sizeof store.key);
+    memset(store.used, 0, sizeof store.used);
 }

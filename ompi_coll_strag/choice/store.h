@@ -5,7 +5,8 @@
  * on: topology, state, transports, processors. Parameters are not among that, as they do not
  * change.
  *
- * The 32 machines that were used last are kept. Without memory nothing is kept, and no error.
+ * The 32 machines that were used last are kept, by a hash of each. Without memory nothing is kept,
+ * and no error.
  */
 #ifndef COLL_STRAG_STORE_H
 #define COLL_STRAG_STORE_H
@@ -14,14 +15,11 @@
 
 #include "learn/experiment.h"
 
-/** As coll_strag_decide, without a selection, and only if verbose lines are not wanted: the table
- * that was made for an equal machine and the same model, or a new one. */
+/** As coll_strag_decide, and keep the table. @param[out] selection  NULL: none is wanted, and the
+ * table is that which was made for an equal machine and the same model, if there is one */
 void coll_strag_decide_once(const struct coll_strag_table_inputs *inputs,
-                            struct coll_strag_decision *decision);
-
-/** Keep a table that coll_strag_decide has made, for later communicators. */
-void coll_strag_keep_table(const struct coll_strag_table_inputs *inputs,
-                           const struct coll_strag_decision *decision);
+                            struct coll_strag_decision *decision,
+                            struct strag_selection **selection);
 
 /** Keep what a communicator's experiments have found. */
 void coll_strag_keep_findings(const struct coll_strag_table_inputs *inputs,

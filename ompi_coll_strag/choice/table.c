@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "table.h"
 
+#include "facts/files.h"
 #include "user/file_name.h"
 #include "user/info_keys.h"
 #include "user/log.h"
@@ -8,36 +9,6 @@
 #include "base/units.h"
 #include "machine/state_text.h"
 #include "model/saved.h"
-
-/* The rules file, read by the first communicator that needs it. */
-static struct {
-    pthread_mutex_t lock;
-    bool read;
-    struct strag_rules *rules; /* NULL: it is of no use, and that was said */
-} file = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-const struct strag_rules *coll_strag_rules(void)
-{
-    const char *name = coll_strag_settings.rules_file;
-    struct strag_error err;
-    if (name[0] == '\0')
-        return NULL;
-    pthread_mutex_lock(&file.lock);
-    if (!file.read && strag_rules_read(name, &file.rules, &err) != STRAG_OK) {
-        coll_strag_log(NULL, "%s", err.text);
-        coll_strag_warn(COLL_STRAG_WARN_RULES, name, err.text);
-    }
-    file.read = true;
-    pthread_mutex_unlock(&file.lock);
-    return file.rules;
-}
-
-void coll_strag_rules_free(void)
-{
-    strag_rules_free(file.rules);
-    file.rules = NULL;
-    file.read = false;
-}
 
 size_t coll_strag_table_shortest(const struct strag_table *table)
 {
@@ -79,7 +50,7 @@ static bool is_elsewhere(ompi_communicator_t *comm, const struct strag_algorithm
 {
     char buffer[COLL_STRAG_KEY_MAX];
     return algorithm->needs_straggler &&
-           strag_state_names_straggler(coll_strag_straggler(comm, buffer));
+           strag_state_names_straggler(coll_strag_key_text(comm, COLL_STRAG_KEY_STRAGGLER, buffer));
 }
 
 /* One that this communicator cannot have leaves it to the previous component. */

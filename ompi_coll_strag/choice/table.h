@@ -57,10 +57,4 @@ void coll_strag_table_unpack(struct strag_table *table);
 const struct strag_algorithm *coll_strag_algorithm_pack(const struct strag_algorithm *algorithm);
 const struct strag_algorithm *coll_strag_algorithm_unpack(const struct strag_algorithm *packed);
 
-/** The rules file, read by the first who asks. @return NULL: there is none, or it is of no use */
-const struct strag_rules *coll_strag_rules(void);
-
-/** Free the rules file, at the end. */
-void coll_strag_rules_free(void);
-
 #endif

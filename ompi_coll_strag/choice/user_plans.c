@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files are read once in a process. What was received is kept until its end, since plans made from
- * it live in stores that communicators share: equal bytes are kept once, however many communicators
- * there are.
+ * Files are read once in a process. What was received is kept once until its end, since plans made
+ * from it live in stores that communicators share.
  */
 #include "user_plans.h"
 
@@ -100,7 +99,7 @@ static bool suits(ompi_communicator_t *comm, struct file *file,
     struct strag_error err;
     if (NULL == file->given)
         return false;
-    const int n = strag_given_head(file->given)->n;
+    const int n = file->given->head.n;
     if (n != ompi_comm_size(comm)) {
         coll_strag_log(comm, "%s is not used: it is for %s", file->name,
                        strag_units_count(n, "rank").text);
@@ -114,11 +113,10 @@ static bool suits(ompi_communicator_t *comm, struct file *file,
         return false;
     }
     file->ready = true;
-    coll_strag_log(
-        comm, "%s: %s is proved%s, %s of %s", file->name, strag_given_head(file->given)->name,
-        file->proved ? " by what is in FILE.proof" : "",
-        strag_units_count((long long)strag_given_operations(file->given), "operation").text,
-        strag_units_count(n, "rank").text);
+    coll_strag_log(comm, "%s: %s is proved%s, %s of %s", file->name, file->given->head.name,
+                   file->proved ? " by what is in FILE.proof" : "",
+                   strag_units_count((long long)file->given->operations, "operation").text,
+                   strag_units_count(n, "rank").text);
     return true;
 }
 
@@ -139,38 +137,27 @@ static const struct strag_given *find_file(ompi_communicator_t *comm,
 
 /* ---- Sending ---- */
 
-/* @return false: out of memory */
-static bool append(char **bytes, size_t *size, const struct label *label, const void *plan)
+void coll_strag_given_add(ompi_communicator_t *comm, const struct coll_strag_wanted_plan *wanted,
+                          char **bytes, size_t *size)
 {
-    char *longer = realloc(*bytes, *size + sizeof *label + label->size);
-    if (NULL == longer)
-        return false;
-    memcpy(longer + *size, label, sizeof *label);
-    memcpy(longer + *size + sizeof *label, plan, label->size);
-    *bytes = longer;
-    *size += sizeof *label + label->size;
-    return true;
-}
-
-void *coll_strag_given_pack(ompi_communicator_t *comm, const struct coll_strag_wanted_plan *wanted,
-                            int count, size_t *size)
-{
-    char *bytes = NULL;
-    *size = 0;
-    for (int w = 0; w < count; w++) {
-        const struct strag_given *given = find_file(comm, &wanted[w]);
-        void *plan;
-        size_t length;
-        if (NULL == given)
-            continue;
-        const int status = strag_given_pack(given, &plan, &length);
-        const struct label label = {length, wanted[w].from, wanted[w].to};
-        if (status != STRAG_OK || !append(&bytes, size, &label, plan))
-            coll_strag_log(comm, "%s: out of memory, and not used", wanted[w].file);
-        if (status == STRAG_OK)
-            free(plan);
+    const struct strag_given *given = find_file(comm, wanted);
+    void *plan = NULL;
+    size_t length = 0;
+    if (NULL == given)
+        return;
+    const int status = strag_given_pack(given, &plan, &length);
+    const struct label label = {length, wanted->from, wanted->to};
+    char *longer = status == STRAG_OK ? realloc(*bytes, *size + sizeof label + length) : NULL;
+    if (longer) {
+        memcpy(longer + *size, &label, sizeof label);
+        memcpy(longer + *size + sizeof label, plan, length);
+        *bytes = longer;
+        *size += sizeof label + length;
+    } else {
+        coll_strag_log(comm, "%s: out of memory, and not used", wanted->file);
     }
-    return bytes;
+    if (status == STRAG_OK)
+        free(plan);
 }
 
 /* ---- Receiving ---- */
@@ -201,7 +188,7 @@ static const struct strag_algorithm *find_part(const void *bytes, size_t size, i
     if (NULL == part)
         part = add_part(bytes, size, hash, rank);
     pthread_mutex_unlock(&kept.lock);
-    return part ? strag_given_algorithm(part->given) : NULL;
+    return part ? &part->given->row : NULL;
 }
 
 struct coll_strag_given *coll_strag_given_unpack(ompi_communicator_t *comm, const void *bytes,

@@ -2,8 +2,7 @@
 /*
  * Plans from files (coll_strag_plan, the info key, `plan` in a rules file): rank 0 of a
  * communicator reads and proves them, sends them to all in setup, and each rank keeps what it needs
- * for its own part. From then on they are algorithms that run at some sizes, before all that the
- * table says. A file that cannot be used is warned of, and the job goes on as without it.
+ * for its own part. They take precedence over the table. One that cannot be used is warned of.
  */
 #ifndef COLL_STRAG_USER_PLANS_H
 #define COLL_STRAG_USER_PLANS_H
@@ -43,14 +42,13 @@ coll_strag_given_find(const struct coll_strag_given *given, size_t bytes)
 size_t coll_strag_given_shortest(const struct coll_strag_given *given);
 
 /**
- * On rank 0: read the files that were not read yet, prove them, and pack those for as many ranks as
- * the communicator has. The first that holds for a size is the one that runs.
+ * On rank 0: read the file, if it was not read yet, and prove it; if it is for as many ranks as the
+ * communicator has, pack it. The first that holds for a size is the one that runs.
  *
- * @param[out] size  0: there are none
- * @return the caller's to free; NULL: there are none
+ * @param[in,out] bytes, size  it is appended to these; NULL and 0 at first; the caller's to free
  */
-void *coll_strag_given_pack(ompi_communicator_t *comm, const struct coll_strag_wanted_plan *wanted,
-                            int count, size_t *size);
+void coll_strag_given_add(ompi_communicator_t *comm, const struct coll_strag_wanted_plan *wanted,
+                          char **bytes, size_t *size);
 
 /** On all ranks, from rank 0's bytes. @return the caller's to free; NULL: out of memory */
 struct coll_strag_given *coll_strag_given_unpack(ompi_communicator_t *comm, const void *bytes,

@@ -3,6 +3,7 @@
 
 #include "compat/failures.h"
 #include "compat/tags.h"
+#include "facts/fingerprint.h"
 #include "mpi/teardown.h"
 #include "stuck/say.h"
 #include "user/log.h"
@@ -18,8 +19,14 @@ static bool has_failed(const struct coll_strag_collect *collect)
     return coll_strag_failure(collect->comm) != OMPI_SUCCESS;
 }
 
-static void begin_on_first(struct coll_strag_collect *collect, void *record, size_t bytes,
-                           bool (*takes_part)(ompi_communicator_t *comm, int rank))
+static bool takes_part(ompi_communicator_t *comm, int rank)
+{
+    struct coll_strag_fingerprint theirs;
+    coll_strag_fingerprint_find(comm, rank, &theirs);
+    return coll_strag_fingerprint_is_ours(&theirs);
+}
+
+static void begin_on_first(struct coll_strag_collect *collect, void *record, size_t bytes)
 {
     const size_t n = (size_t)collect->n;
     collect->records = malloc(n * collect->room);
@@ -43,12 +50,11 @@ static void begin_on_first(struct coll_strag_collect *collect, void *record, siz
 }
 
 void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communicator_t *comm,
-                              void *record, size_t bytes, size_t room,
-                              bool (*takes_part)(ompi_communicator_t *comm, int rank))
+                              void *record, size_t bytes, size_t room)
 {
     *collect = (struct coll_strag_collect){.comm = comm, .n = ompi_comm_size(comm), .room = room};
     if (ompi_comm_rank(comm) == 0) {
-        begin_on_first(collect, record, bytes, takes_part);
+        begin_on_first(collect, record, bytes);
         free(record);
         return;
     }

@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every rank's record to rank 0, when a communicator comes to its end.
- *
- * That is in MPI_Comm_free or MPI_Finalize, which all ranks call, but not at the same time, and
- * communicators in another order on each: so all that a rank has to send and to receive is posted
- * before it waits for anything. Nobody waits for ever: after COLL_STRAG_COLLECT_WAIT_LIMIT rank 0
- * goes on without those that are missing, and others without knowing that theirs has arrived; what
- * is still in flight then is left to its messages. After COLL_STRAG_COLLECT_SILENTLY rank 0 says
- * once on standard error which ranks are missing.
- *
- * In MPI_Comm_free rank 0 may be in that of another communicator, where it waits for this rank. So
- * others leave theirs to its messages after COLL_STRAG_COLLECT_BRIEFLY. They do wait for that long,
- * since a long message needs the progress of both. Its end is in MPI_Finalize at the latest: there
- * Open MPI makes progress until rank 0 has come, too.
+ * Every rank's record to rank 0, when a communicator comes to its end: in MPI_Comm_free or
+ * MPI_Finalize, which ranks call at different times, and for several communicators in another order
+ * on each. So all that a rank has to send and to receive is posted before it waits for anything,
+ * and nobody waits for ever; what is still in flight then is left to its messages.
  */
 #ifndef COLL_STRAG_COLLECT_H
 #define COLL_STRAG_COLLECT_H
 
 #include "compat/compat.h"
 
-/* Seconds. */
+/* Seconds to wait at most; after which rank 0 names those that are missing, on standard error; and
+ * to wait for on other ranks in MPI_Comm_free: rank 0 may be in that of another communicator, and
+ * wait for this rank there, but a long message needs the progress of both. */
 #define COLL_STRAG_COLLECT_WAIT_LIMIT 60.0
 #define COLL_STRAG_COLLECT_SILENTLY   5.0
 #define COLL_STRAG_COLLECT_BRIEFLY    1.0
@@ -34,16 +27,14 @@ struct coll_strag_collect {
 };
 
 /**
- * Post all messages.
+ * Post all messages. Ranks without strag send none.
  *
- * @param record      this rank's, to be freed here; NULL: out of memory, the others will miss it
- * @param bytes       of it
- * @param room        the same on all ranks, at least `bytes`
- * @param takes_part  does a rank send its record?
+ * @param record  this rank's, to be freed here; NULL: out of memory, the others will miss it
+ * @param bytes   of it
+ * @param room    the same on all ranks, at least `bytes`
  */
 void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communicator_t *comm,
-                              void *record, size_t bytes, size_t room,
-                              bool (*takes_part)(ompi_communicator_t *comm, int rank));
+                              void *record, size_t bytes, size_t room);
 
 /** Wait until they are done, or for at most `wait_limit` seconds. @return whether they are done */
 bool coll_strag_collect_wait(struct coll_strag_collect *collect, double wait_limit);

@@ -8,6 +8,8 @@
 #include "user/file_name.h"
 #include "user/log.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,12 +27,7 @@ struct record {
     struct strag_standstill standstill;
 };
 
-/* All that are attached. */
-static struct {
-    pthread_mutex_t lock;
-    struct coll_strag_ledger *first;
-    int traces; /* of communicators that are there; atomic */
-} ledgers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static int traces; /* of communicators that are there; atomic */
 
 static double job_start; /* when MPI_Init opened the component */
 
@@ -49,7 +46,7 @@ struct coll_strag_ledger *coll_strag_ledger_create(coll_strag_module_t *module,
     ledger->notes = strag_ledger_begin(malloc((size_t)room * sizeof(struct strag_stay)), room);
     ledger->noting = noting;
     if ((noting & COLL_STRAG_NOTES_TRACE) &&
-        __atomic_add_fetch(&ledgers.traces, 1, __ATOMIC_RELAXED) <= TRACES_MOST)
+        __atomic_add_fetch(&traces, 1, __ATOMIC_RELAXED) <= TRACES_MOST)
         ledger->trace =
             strag_trace_create(strag_trace_room(ompi_comm_size(comm)), coll_strag_seconds);
     ledger->module = module;
@@ -63,16 +60,9 @@ void coll_strag_ledger_free(struct coll_strag_ledger *ledger)
     if (NULL == ledger)
         return;
     coll_strag_teardown_leave(&ledger->teardown);
-    pthread_mutex_lock(&ledgers.lock);
-    if (ledger->link) {
-        *ledger->link = ledger->next;
-        if (ledger->next)
-            ledger->next->link = ledger->link;
-    }
-    pthread_mutex_unlock(&ledgers.lock);
     pthread_mutex_destroy(&ledger->lock);
     if (ledger->noting & COLL_STRAG_NOTES_TRACE)
-        (void)__atomic_sub_fetch(&ledgers.traces, 1, __ATOMIC_RELAXED);
+        (void)__atomic_sub_fetch(&traces, 1, __ATOMIC_RELAXED);
     strag_trace_free(ledger->trace);
     free(ledger->notes.stays);
     free(ledger);
@@ -91,14 +81,6 @@ void coll_strag_ledger_note(struct coll_strag_ledger *ledger, enum strag_ledger_
 
 /* ---- The end ---- */
 
-/* Does a rank send a record? Those without strag do not. */
-static bool takes_part(ompi_communicator_t *comm, int rank)
-{
-    struct coll_strag_fingerprint theirs;
-    coll_strag_fingerprint_find(comm, rank, &theirs);
-    return coll_strag_fingerprint_is_ours(&theirs);
-}
-
 /* The offset of the events in a record, after the times. */
 static size_t events_at(int kept)
 {
@@ -111,6 +93,21 @@ static size_t record_room(const struct coll_strag_ledger *ledger)
     const int n = ompi_comm_size(ledger->comm);
     const size_t events = ledger->noting & COLL_STRAG_NOTES_TRACE ? strag_trace_room(n) : 0;
     return events_at(strag_ledger_room(n)) + events * sizeof(struct strag_trace_event);
+}
+
+/* The same number in processes that read the same clock: it begins when the kernel does, less what
+ * a namespace for times says. */
+static uint64_t clock_id(void)
+{
+    char text[128] = "";
+    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (!boot || !fgets(text, sizeof text, boot))
+        snprintf(text, sizeof text, "%s", opal_process_info.nodename);
+    if (boot)
+        fclose(boot);
+    const size_t length = strlen(text);
+    const ssize_t more = readlink("/proc/self/ns/time", text + length, sizeof text - length);
+    return strag_hash(STRAG_HASH_START, text, length + (more > 0 ? (size_t)more : 0));
 }
 
 /* @return NULL: out of memory */
@@ -127,7 +124,7 @@ static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
     record->every = notes->every;
     record->seconds = notes->seconds;
     record->standstill = coll_strag_stuck_standstill(&ledger->module->stuck);
-    record->clock = coll_strag_clock_id();
+    record->clock = clock_id();
     if (notes->kept > 0)
         memcpy(record + 1, notes->stays, (size_t)notes->kept * sizeof *notes->stays);
     struct strag_trace_event *events = (void *)((char *)record + events_at(notes->kept));
@@ -137,38 +134,17 @@ static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
     return record;
 }
 
-/* Its turn has come; only once. */
-static bool is_first_time(struct coll_strag_ledger *ledger)
-{
-    const bool first = !ledger->ended;
-    ledger->ended = true;
-    return first;
-}
-
-/* Wherever there is a ledger, which all ranks have: how far setup has come here the others do not
+/* When MPI ends, messages of all communicators are posted before any is waited for. This is done
+ * wherever there is a ledger, which all ranks have: how far setup has come here the others do not
  * know, nor with it whether rank 0 reports. */
-static void begin_end(struct coll_strag_ledger *ledger)
+static void begin_end(struct coll_strag_teardown *teardown)
 {
+    struct coll_strag_ledger *ledger =
+        COLL_STRAG_OWNER(teardown, struct coll_strag_ledger, teardown);
     size_t bytes = 0;
     void *record = make_record(ledger, &bytes);
     ledger->collecting = true;
-    coll_strag_collect_begin(&ledger->collect, ledger->comm, record, bytes, record_room(ledger),
-                             takes_part);
-}
-
-/* MPI ends: messages of all communicators before any is waited for. What is posted may make
- * progress, in which a communicator that was freed may come to its end, and with it its ledger. */
-static void begin_all(void)
-{
-    struct coll_strag_ledger *ledger;
-    do {
-        pthread_mutex_lock(&ledgers.lock);
-        for (ledger = ledgers.first; ledger && !is_first_time(ledger);)
-            ledger = ledger->next;
-        pthread_mutex_unlock(&ledgers.lock);
-        if (ledger)
-            begin_end(ledger);
-    } while (ledger);
+    coll_strag_collect_begin(&ledger->collect, ledger->comm, record, bytes, record_room(ledger));
 }
 
 /* What has come from all ranks, on rank 0. */
@@ -207,8 +183,7 @@ static void read_records(const struct coll_strag_ledger *ledger, const struct re
 }
 
 /* Why strag looks for stragglers, or does not, and what it has found. */
-static void add_watch(const struct coll_strag_module *module, const ompi_communicator_t *comm,
-                      struct strag_watch_summary *summary, struct strag_account *account)
+static void add_watch(const struct coll_strag_module *module, struct strag_account *account)
 {
     const struct coll_strag_decision *decision = &module->decision;
     account->needed = STRAG_CALLS_TO_NAME;
@@ -221,9 +196,7 @@ static void add_watch(const struct coll_strag_module *module, const ompi_communi
     account->dynamic = decision->dynamic != STRAG_DYNAMIC_NEVER;
     if (!module->watch)
         return;
-    coll_strag_watch_refresh(module->watch);
-    if (coll_strag_watch_summary(comm, summary))
-        account->summary = summary;
+    account->summary = strag_judge_summary(module->watch->judge);
     account->model = coll_strag_watch_model(module->watch);
     account->model_file = coll_strag_settings.model_file;
 }
@@ -241,7 +214,6 @@ static void name_communicator(const ompi_communicator_t *comm, char *name, size_
 static void make_report(const struct coll_strag_ledger *ledger, const struct records *records,
                         const char *name, const char *const *outcomes)
 {
-    struct strag_watch_summary summary;
     struct strag_loss loss;
     struct strag_account account = {
         .name = name,
@@ -260,7 +232,7 @@ static void make_report(const struct coll_strag_ledger *ledger, const struct rec
     if (strag_loss_find(records->stays, records->n, &loss) != STRAG_OK)
         return;
     if (!ledger->declined)
-        add_watch(ledger->module, ledger->comm, &summary, &account);
+        add_watch(ledger->module, &account);
     coll_strag_report(&account);
 }
 
@@ -339,12 +311,8 @@ static void end_ledger(struct coll_strag_teardown *teardown)
 {
     struct coll_strag_ledger *ledger =
         COLL_STRAG_OWNER(teardown, struct coll_strag_ledger, teardown);
-    if (coll_strag_teardown_is_final())
-        begin_all();
-    else if (is_first_time(ledger))
-        begin_end(ledger);
     if (!ledger->collecting)
-        return;
+        begin_end(teardown);
     const bool waits = ompi_comm_rank(ledger->comm) == 0 || coll_strag_teardown_is_final();
     const double wait_limit = waits ? COLL_STRAG_COLLECT_WAIT_LIMIT : COLL_STRAG_COLLECT_BRIEFLY;
     if (!coll_strag_collect_wait(&ledger->collect, wait_limit) && !waits)
@@ -365,14 +333,7 @@ static void attach(struct coll_strag_ledger *ledger)
         coll_strag_log(ledger->comm, "not reported: out of memory, or freed before its first call");
         return;
     }
-    coll_strag_teardown_attach(&ledger->teardown, ledger->comm, end_ledger);
-    pthread_mutex_lock(&ledgers.lock);
-    ledger->next = ledgers.first;
-    ledger->link = &ledgers.first;
-    if (ledger->next)
-        ledger->next->link = &ledger->next;
-    ledgers.first = ledger;
-    pthread_mutex_unlock(&ledgers.lock);
+    coll_strag_teardown_attach(&ledger->teardown, ledger->comm, begin_end, end_ledger);
 }
 
 /* Until the choice says otherwise: nothing but the length of a vector is examined before. */

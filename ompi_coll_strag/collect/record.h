@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this rank records of a communicator's calls for a report (report/ledger.h) or a trace. When
- * the communicator or MPI comes to its end, all ranks' records go to rank 0, which writes both.
- *
- * A communicator has a ledger if its rank 0 wants a report or a trace. Without one nothing is
- * recorded.
+ * What this rank records of a communicator's calls, if its rank 0 wants a report (report/ledger.h)
+ * or a trace. When the communicator or MPI comes to its end, all ranks' records go to rank 0, which
+ * writes both.
  */
 #ifndef COLL_STRAG_RECORD_H
 #define COLL_STRAG_RECORD_H
@@ -31,11 +29,10 @@ struct coll_strag_ledger {
     char why[128];        /* room for `declined` */
 
     /* collect/record.c's */
-    bool attached, ended, collecting;
+    bool attached, collecting;
     struct coll_strag_teardown teardown;
     struct coll_strag_collect collect;
     pthread_mutex_t lock; /* of notes; with threads only */
-    struct coll_strag_ledger *next, **link;
 };
 
 /** The job begins. */

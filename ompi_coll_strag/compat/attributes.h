@@ -2,9 +2,8 @@
 /*
  * A communicator's attribute whose value is a pointer. MPI_COMM_WORLD and MPI_COMM_SELF are made
  * while MPI_Init runs, when MPI's own functions may not be called in Open MPI 4.1. Of those below
- * them Open MPI exports what its Fortran interface needs: values are integers that hold an address.
- * What a C callback is given of such a value differs from what it is given of a copy; so callbacks
- * ask coll_strag_attribute_get.
+ * them Open MPI exports what its Fortran interface needs: values are integers that hold an address,
+ * which callbacks get by coll_strag_attribute_get.
  */
 #ifndef COLL_STRAG_COMPAT_ATTRIBUTES_H
 #define COLL_STRAG_COMPAT_ATTRIBUTES_H

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What differs between Open MPI 4.1, 5.0 and 6.0, and nothing else.
- */
+/* What differs between Open MPI 4.1, 5.0 and 6.0, and nothing else. */
 #ifndef COLL_STRAG_COMPAT_H
 #define COLL_STRAG_COMPAT_H
 
@@ -39,6 +37,7 @@
 #include "opal/runtime/opal.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/info.h"
+#include "opal/util/keyval_parse.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
 
@@ -210,32 +209,6 @@ static inline bool coll_strag_info(const ompi_communicator_t *comm, const char *
         opal_info_get(comm->super.s_info, saved, (int)size - 1, value, &found);
 #endif
     return found;
-}
-
-/* How many info keys a communicator has. */
-static inline int coll_strag_info_count(const ompi_communicator_t *comm)
-{
-    int count = 0;
-    if (NULL != comm->super.s_info)
-        opal_info_get_nkeys(comm->super.s_info, &count);
-    return count;
-}
-
-/* The name of one of them. @return whether it is there */
-static inline bool coll_strag_info_name(const ompi_communicator_t *comm, int index,
-                                        char name[MPI_MAX_INFO_KEY + 1])
-{
-#if OMPI_MAJOR_VERSION >= 5
-    opal_cstring_t *text = NULL;
-    if (opal_info_get_nthkey(comm->super.s_info, index, &text) != OPAL_SUCCESS || NULL == text)
-        return false;
-    snprintf(name, MPI_MAX_INFO_KEY + 1, "%s", text->string);
-    OBJ_RELEASE(text);
-    return true;
-#else
-    name[MPI_MAX_INFO_KEY] = '\0'; /* it copies up to this many bytes, without an end */
-    return opal_info_get_nthkey(comm->super.s_info, index, name) == OPAL_SUCCESS;
-#endif
 }
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Which component a communicator's module is of, and which one runs its allreduces.
- */
+/* Which component a communicator's module is of, and which one runs its allreduces. */
 #ifndef COLL_STRAG_COMPAT_COMPONENTS_H
 #define COLL_STRAG_COMPAT_COMPONENTS_H
 

@@ -2,11 +2,8 @@
 /*
  * Failures that the program repairs by itself: ULFM, from Open MPI 5.0 on, in a job that was
  * started for it (mpirun --with-ft ulfm). There a call of a communicator that was revoked, or one
- * of whose processes has died, must end with an error, on every rank.
- *
- * Open MPI tells every process by itself, in its progress. What it sets in the communicator stays
- * set: no collective call of this communicator works any more. So a rank that waits for another
- * rank looks here from time to time, and nobody needs to tell the others.
+ * of whose processes has died, must end with an error, on every rank. Open MPI tells every process
+ * in its progress, and what it sets in the communicator stays set: ranks that wait look here.
  */
 #ifndef COLL_STRAG_COMPAT_FAILURES_H
 #define COLL_STRAG_COMPAT_FAILURES_H

@@ -14,7 +14,6 @@
  *     hcoll                  all below            all below            none
  *     strag, many            -2^30 - 2^22 - 2^18 and 2^18 - 1 below, unless hcoll is there
  *
- * No range of more than a few tags is left where hcoll may have all that are below the others.
  * Nonblocking calls reach the lower end of theirs after 2^30 calls of a communicator, then begin
  * again.
  */
@@ -33,8 +32,8 @@ enum coll_strag_tag {
     COLL_STRAG_TAG_ARRIVALS = -6, /* who is there (watch/last_arrival.c); received from any rank */
 
     /* This one, and as many as these downwards: the first half belongs to persistent requests, the
-     * second one to other calls, by what they are (COLL_STRAG_TAG_SHAPES). coll/base's sparbit
-     * allgather counts down from -2^30, one for each rank. */
+     * second one to other calls. coll/base's sparbit allgather counts down from -2^30, one for each
+     * rank. */
     COLL_STRAG_TAG_MANY = -(1 << 30) - (1 << 22) - (1 << 18),
     COLL_STRAG_TAGS_MANY = 1 << 18,
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * MPI_COMM_WORLD, and how its ranks tell communicators apart.
- */
+/* MPI_COMM_WORLD, and how its ranks tell communicators apart. */
 #ifndef COLL_STRAG_COMPAT_WORLD_H
 #define COLL_STRAG_COMPAT_WORLD_H
 
@@ -17,6 +15,15 @@ static inline ompi_communicator_t *coll_strag_world(void)
 static inline int coll_strag_world_size(void)
 {
     return coll_strag_world() ? coll_strag_world()->c_local_group->grp_proc_count : 0;
+}
+
+/* Are all processes of a communicator of this one's job? */
+static inline bool coll_strag_is_of_this_job(const ompi_communicator_t *comm)
+{
+    bool ours = true;
+    for (int rank = 0; rank < comm->c_local_group->grp_proc_count && ours; rank++)
+        ours = ompi_group_get_proc_name(comm->c_local_group, rank).jobid == OPAL_PROC_MY_NAME.jobid;
+    return ours;
 }
 
 /* The same on all ranks of the communicator; no other one of this process has it. */

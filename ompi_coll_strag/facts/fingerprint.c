@@ -24,6 +24,7 @@ static struct {
     bool has_same;
     opal_bitmap_t same; /* by rank in our job: processes with the same one as ours */
     struct coll_strag_fingerprint own;
+    char text[TEXT_MAX]; /* the same, as it is published */
 } state = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /* ---- Publishing ---- */
@@ -37,16 +38,6 @@ static uint64_t find_form(void)
     for (int a = 0; strag_algorithms[a]; a++)
         value = strag_hash(value, strag_algorithms[a]->name, strlen(strag_algorithms[a]->name) + 1);
     return value;
-}
-
-/* As a text: the version comes first in all versions, and nothing else is sure to. */
-static void write_text(const struct coll_strag_fingerprint *from, char *text, size_t size)
-{
-    snprintf(text, size,
-             "%s %" PRIx64 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIu64 " %" PRIu64 " %" PRIi32
-             " %" PRIi32,
-             from->version, from->form, from->priority, from->pinned, from->has_layout_or_rules,
-             from->minimum, from->watch_from, from->reproducible, from->noting);
 }
 
 /* What another version may have written differently is 0, and so is its form. */
@@ -66,7 +57,6 @@ void coll_strag_fingerprint_publish(void)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
     struct coll_strag_fingerprint *own = &state.own;
-    char text[TEXT_MAX];
     int code;
     snprintf(own->version, sizeof own->version, "%s", coll_strag_version);
     own->form = find_form();
@@ -78,10 +68,14 @@ void coll_strag_fingerprint_publish(void)
     own->reproducible = (int32_t)settings->reproducible;
     own->noting = (settings->report ? COLL_STRAG_NOTES_REPORT : 0) |
                   (settings->trace_file[0] ? COLL_STRAG_NOTES_TRACE : 0);
-    write_text(own, text, sizeof text);
+    snprintf(state.text, sizeof state.text, /* the version comes first in all versions */
+             "%s %" PRIx64 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIu64 " %" PRIu64 " %" PRIi32
+             " %" PRIi32,
+             own->version, own->form, own->priority, own->pinned, own->has_layout_or_rules,
+             own->minimum, own->watch_from, own->reproducible, own->noting);
     OBJ_CONSTRUCT(&state.same, opal_bitmap_t);
     state.has_same = opal_bitmap_init(&state.same, 64) == OPAL_SUCCESS;
-    OPAL_MODEX_SEND_VALUE(code, COLL_STRAG_MODEX_ALL, key, text, COLL_STRAG_MODEX_TEXT);
+    OPAL_MODEX_SEND_VALUE(code, COLL_STRAG_MODEX_ALL, key, state.text, COLL_STRAG_MODEX_TEXT);
     if (code != OPAL_SUCCESS)
         coll_strag_log(NULL,
                        "the version of strag could not be published (error %d): other processes "
@@ -98,49 +92,32 @@ void coll_strag_fingerprint_free(void)
 
 /* ---- Looking them up ---- */
 
-static bool in_our_job(const opal_process_name_t *name)
-{
-    return name->jobid == OPAL_PROC_MY_NAME.jobid;
-}
-
 /*
- * Of the process with this name. Without one: all 0. Once the modex has ended, what is not here by
- * now will not come, and to wait for it would take seconds: within our job it is all in this
- * process; that of a job that was spawned, or connected to, is on the host.
+ * Of the process with this name. Without one: all 0. Those of our job that have our own are asked
+ * once. Once the modex has ended, what is not here by now will not come, and to wait for it would
+ * take seconds: within our job it is all in this process; that of a job that was spawned, or
+ * connected to, is on the host.
  */
-static void look_up(const opal_process_name_t *name, struct coll_strag_fingerprint *fingerprint)
-{
-    const bool over = opal_pmix_collect_all_data && !opal_pmix_base_async_modex;
-    char *text = coll_strag_modex_text(name, key,
-                                       !in_our_job(name) ? COLL_STRAG_MODEX_HOST
-                                       : over            ? COLL_STRAG_MODEX_HERE
-                                                         : COLL_STRAG_MODEX_WAIT);
-    *fingerprint = (struct coll_strag_fingerprint){.form = 0};
-    if (text)
-        read_text(text, fingerprint);
-    free(text);
-}
-
-static bool is_same(const struct coll_strag_fingerprint *theirs)
-{
-    char text[TEXT_MAX], own[TEXT_MAX];
-    write_text(theirs, text, sizeof text);
-    write_text(&state.own, own, sizeof own);
-    return strcmp(text, own) == 0;
-}
-
-/* As look_up; processes of our job that have our own are asked once. */
 static void find(const opal_process_name_t *name, struct coll_strag_fingerprint *fingerprint)
 {
-    const bool remembered = state.has_same && in_our_job(name);
-    const bool ours = in_our_job(name) && name->vpid == OPAL_PROC_MY_NAME.vpid;
-    if (ours || (remembered && opal_bitmap_is_set_bit(&state.same, (int)name->vpid))) {
+    const bool in_job = name->jobid == OPAL_PROC_MY_NAME.jobid;
+    const bool remembered = state.has_same && in_job;
+    if ((in_job && name->vpid == OPAL_PROC_MY_NAME.vpid) ||
+        (remembered && opal_bitmap_is_set_bit(&state.same, (int)name->vpid))) {
         *fingerprint = state.own;
         return;
     }
-    look_up(name, fingerprint);
-    if (remembered && is_same(fingerprint))
+    const bool over = opal_pmix_collect_all_data && !opal_pmix_base_async_modex;
+    char *text = coll_strag_modex_text(name, key,
+                                       !in_job ? COLL_STRAG_MODEX_HOST
+                                       : over  ? COLL_STRAG_MODEX_HERE
+                                               : COLL_STRAG_MODEX_WAIT);
+    *fingerprint = (struct coll_strag_fingerprint){.form = 0};
+    if (text)
+        read_text(text, fingerprint);
+    if (text && remembered && strcmp(text, state.text) == 0)
         opal_bitmap_set_bit(&state.same, (int)name->vpid); /* or it is asked again */
+    free(text);
 }
 
 void coll_strag_fingerprint_find(ompi_communicator_t *comm, int rank,

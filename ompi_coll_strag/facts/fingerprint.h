@@ -47,8 +47,7 @@ bool coll_strag_fingerprint_is_ours(const struct coll_strag_fingerprint *theirs)
  * @param[out] why  COLL_STRAG_DIFFERENCE_MAX bytes; or NULL */
 bool coll_strag_fingerprint_differs(const struct coll_strag_fingerprint *theirs, char *why);
 
-/** Does it have other parameters than the communicator's rank 0? That is no obstacle: rank 0's
- * hold.
+/** Does it have other parameters than the communicator's rank 0, whose hold?
  * @param[out] what  as `why` */
 bool coll_strag_fingerprint_varies(const struct coll_strag_fingerprint *theirs,
                                    const struct coll_strag_fingerprint *first, char *what);

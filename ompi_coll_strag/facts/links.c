@@ -9,12 +9,7 @@
  *
  * Before it all ranks have waited for each other: with a slow host ranks end a long call at
  * different times (measured: 12 MiB at 80 Mbit/s, up to a second), and their messages would be in
- * the way.
- *
- * The receiver measures from the end of an early piece to the end of the last one. So neither how
- * long the two waited for each other, nor what a buffer or a shaper lets pass at once is in it; and
- * a receiver that did not run meanwhile measures too low a rate, never one too high
- * (detect/probe_clock.h).
+ * the way. detect/probe_clock.h says what the receiver measures.
  */
 #include "links.h"
 
@@ -37,8 +32,7 @@ enum {
 
 _Static_assert(STRAG_PROBE_SHORTEST / PIECE >= 2 * WARM_UP_PIECES, "too little is measured");
 
-/* What arrives in a probe is of no interest, nor is what is sent. So all communicators' messages
- * use this room, even at the same time: it would be their largest part with few ranks. */
+/* What is sent in a probe is of no interest: all communicators use this room, even at once. */
 static char received[SLOTS * PIECE], sent[PIECE];
 
 /* ---- Making it ---- */

@@ -9,9 +9,8 @@
 #include "model/numbers.h"
 
 /**
- * The numbers before anything is measured: what the user set goes before coll_strag_model's file,
- * that before the defaults. What the job measures is added by strag_model_set with
- * STRAG_FROM_MEASURED, which leaves the first two be.
+ * What the user set goes before coll_strag_model's file, that before what this process has
+ * measured, and that before the defaults.
  *
  * @param topology   NULL: it is not known, or must not count
  * @param shared     messages within hosts go through shared memory
@@ -33,8 +32,5 @@ struct coll_strag_measured coll_strag_measured_of(const struct strag_sourced_mod
 /** Keep them for later communicators; numbers that were not measured stay as they are.
  * @param shared  messages within hosts go through shared memory */
 void coll_strag_measured_keep(const struct coll_strag_measured *measured, bool shared);
-
-/** Free the file, at the end. */
-void coll_strag_model_free(void);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rank_info.h"
 
+#include "compat/world.h"
+#include "files.h"
 #include "user/log.h"
 #include "wire/transport_pml.h"
 
@@ -76,20 +78,15 @@ void coll_strag_rank_info_prepare(void)
  * How long the segments are that messages are cut into. Every rank looks at its own ways to others;
  * the shortest that any of them finds is used by all.
  *
- *     same host          1 MiB     measured best through shared memory
- *     btl tcp            what it sends at once, eager limit less a page (60 KiB)
- *     another network    256 KiB
+ *     same host             1 MiB     measured best through shared memory
+ *     btl tcp               what it sends at once, eager limit less a page (60 KiB)
+ *     another network, UCX  256 KiB
  *
  * For a longer message over TCP the PML first asks the receiver where it may go (rendezvous). The
  * answer waits in the same byte stream behind all that the receiver itself is sending, so that of
- * two ranks that exchange vectors one sends while the other waits: that takes twice as long. What
- * is short enough goes without asking. Networks with hardware of their own for answers need no such
- * care.
+ * two ranks that exchange vectors one sends while the other waits: that takes twice as long.
  */
-static const size_t memory_segment = (size_t)1 << 20, network_segment = (size_t)256 << 10;
-
-/* Over UCX. */
-static const size_t ucp_segments[STRAG_LANES] = {
+static const size_t usual_segments[STRAG_LANES] = {
     [COLL_STRAG_MEMORY] = (size_t)1 << 20,
     [COLL_STRAG_NETWORK] = (size_t)256 << 10,
 };
@@ -125,8 +122,8 @@ static size_t segment_to(ompi_proc_t *proc, size_t usual)
 static void find_segments(ompi_communicator_t *comm, uint64_t *segments)
 {
     bool known[STRAG_LANES] = {false};
-    segments[COLL_STRAG_MEMORY] = memory_segment;
-    segments[COLL_STRAG_NETWORK] = network_segment;
+    for (int l = 0; l < STRAG_LANES; l++)
+        segments[l] = usual_segments[l];
     for (int rank = 0; rank < ompi_comm_size(comm) && coll_strag_pml_is_ob1(); rank++) {
         ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
         enum coll_strag_lane lane = OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags)
@@ -150,7 +147,7 @@ void coll_strag_least_segments(const struct coll_strag_rank_info *ranks, int n,
                 least = ranks[rank].segments[l];
         }
         segments[COLL_STRAG_PML][l] = wanted ? wanted : least;
-        segments[COLL_STRAG_UCP][l] = wanted ? wanted : ucp_segments[l];
+        segments[COLL_STRAG_UCP][l] = wanted ? wanted : usual_segments[l];
     }
 }
 
@@ -178,4 +175,39 @@ void coll_strag_rank_info_compare(const struct coll_strag_rank_info *ranks, int 
                         "the info key coll_strag_algorithm is not the same there as on rank 0");
         return;
     }
+}
+
+struct strag_topology *coll_strag_make_topology(ompi_communicator_t *comm,
+                                                const struct strag_rank_location *ranks)
+{
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    struct strag_topology *topology = NULL;
+    struct strag_error why;
+    struct strag_job job = {.ranks = ranks, .n = ompi_comm_size(comm)};
+    job.part = job.n < coll_strag_world_size();
+    job.pattern = strag_names_pattern(settings->layout_file);
+    if (settings->layout_file[0] && NULL == job.pattern)
+        job.layout = coll_strag_layout();
+    else
+        job.layout = settings->grid;
+    if (job.pattern)
+        job.source = STRAG_JOB_BY_NAMES;
+    else if (settings->layout_file[0])
+        job.source = job.layout ? STRAG_JOB_ON_FILE : STRAG_JOB_FLAT;
+    else if (settings->grid)
+        job.source = STRAG_JOB_ON_GRID;
+    else
+        job.source = STRAG_JOB_BY_ADDRESSES;
+    (void)strag_job_topology(&job, &topology, &why);
+    if (why.text[0] && settings->layout_file[0])
+        coll_strag_warn(COLL_STRAG_WARN_LAYOUT, settings->layout_file, why.text);
+    else if (why.text[0] && job.source == STRAG_JOB_ON_GRID)
+        coll_strag_warn(COLL_STRAG_WARN_TORUS, settings->grid_text, why.text);
+    if (why.text[0])
+        coll_strag_log(comm, "%s%s",
+                       topology && job.source == STRAG_JOB_BY_ADDRESSES
+                           ? "SLURM_TOPOLOGY_ADDR is ignored: "
+                           : "",
+                       why.text);
+    return topology;
 }

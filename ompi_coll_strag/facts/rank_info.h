@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where this process is, and its settings: what it sends to rank 0 of each communicator. */
+/* Where this process is, and its settings: what it sends to rank 0 of each communicator, and what
+ * that makes of it. */
 #ifndef COLL_STRAG_RANK_INFO_H
 #define COLL_STRAG_RANK_INFO_H
 
@@ -10,6 +11,12 @@ void coll_strag_rank_info_prepare(void);
 
 /** @param pinned  as in struct coll_strag_decision */
 struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, int pinned);
+
+/** On rank 0: the topology of a communicator, from coll_strag_layout, coll_strag_torus or the
+ * hosts' own addresses (machine/job.h). One warning says what cannot be used of the first two.
+ * @param ranks  [n] @return the caller's to free; NULL: out of memory */
+struct strag_topology *coll_strag_make_topology(ompi_communicator_t *comm,
+                                                const struct strag_rank_location *ranks);
 
 /** Warn if a rank pins another algorithm than rank 0. (Parameters were compared before, but not
  * info keys.) @param ranks  [n] */

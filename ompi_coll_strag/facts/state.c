@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Rank 0: stragglers and slow links that the user names by parameters or by info keys of a
- * communicator (machine/state_text.h), and whether calls are watched to find others.
- */
 #include "state.h"
 
 #include "compat/world.h"
@@ -25,39 +21,23 @@ static bool is_auto(const char *text)
     return strcmp(text, "auto") == 0;
 }
 
-bool coll_strag_finds_slow(ompi_communicator_t *comm)
-{
-    char buffer[COLL_STRAG_KEY_MAX];
-    return is_auto(coll_strag_slowdown(comm, buffer));
-}
-
-/* "n1, n2, n3 and 5 more": the job's hosts, each once, and which is nearest to a wrong one. */
+/* "n1, n2, n3 and 5 more": the job's hosts, each once, and which is nearest to a wrong one.
+ * @param text  empty */
 static void list_hosts(const struct strag_rank_location *ranks, int n, const char *wrong,
                        struct strag_nearest *nearest, char *text, size_t size)
 {
     struct strag_names hosts = {.room = 0};
-    size_t used = 0;
     for (int rank = 0; rank < n; rank++) {
         const char *host = ranks[rank].host;
         if (strag_names_find(&hosts, host) >= 0 || !strag_names_add(&hosts, host, rank))
             continue;
         strag_nearest_offer(nearest, wrong, host);
-        if (hosts.count <= LISTED_MAX && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", host);
+        if (hosts.count <= LISTED_MAX)
+            strag_append(text, size, "%s%s", text[0] ? ", " : "", host);
     }
-    if (hosts.count > LISTED_MAX && used < size)
-        snprintf(text + used, size - used, " and %d more", hosts.count - LISTED_MAX);
+    if (hosts.count > LISTED_MAX)
+        strag_append(text, size, " and %d more", hosts.count - LISTED_MAX);
     strag_names_free(&hosts);
-}
-
-/* Are its ranks those of MPI_COMM_WORLD, in whatever order? */
-static bool is_whole_job(ompi_communicator_t *comm)
-{
-    bool whole = ompi_comm_size(comm) == coll_strag_world_size();
-    for (int rank = 0; whole && rank < ompi_comm_size(comm); rank++)
-        whole =
-            ompi_group_get_proc_name(comm->c_local_group, rank).jobid == OPAL_PROC_MY_NAME.jobid;
-    return whole;
 }
 
 /* A host may not be in this communicator; but all that the job has are in one of its size.
@@ -79,7 +59,7 @@ static void check_hosts(ompi_communicator_t *comm, const struct strag_rank_locat
         coll_strag_log(comm, "coll_strag_slowdown: host %s is not in this communicator", item.who);
         coll_strag_complain(&source, "no such host", nearest.name, accepted, "nothing");
     }
-    if (complaints.length == 0 || !is_whole_job(comm))
+    if (complaints.length == 0 || n != coll_strag_world_size() || !coll_strag_is_of_this_job(comm))
         return;
     if (is_key)
         coll_strag_warn_of_keys(&complaints);
@@ -94,8 +74,9 @@ void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_lo
     char buffer[COLL_STRAG_KEY_MAX];
     *state = (struct strag_state_record){.nstragglers = 0};
     /* Both texts were checked. */
-    (void)strag_state_read_straggler(coll_strag_straggler(comm, buffer), ranks, n, state, NULL);
-    const char *slow = coll_strag_slowdown(comm, buffer);
+    (void)strag_state_read_straggler(coll_strag_key_text(comm, COLL_STRAG_KEY_STRAGGLER, buffer),
+                                     ranks, n, state, NULL);
+    const char *slow = coll_strag_key_text(comm, COLL_STRAG_KEY_SLOWDOWN, buffer);
     (void)strag_state_read_slow(slow, ranks, n, state, NULL);
     check_hosts(comm, ranks, slow, slow == buffer);
     if (is_auto(slow) && topology &&
@@ -128,16 +109,17 @@ void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
     const struct coll_strag_settings *settings = &coll_strag_settings;
     const bool fixed = pinned || settings->reproducible != STRAG_REPRODUCIBLE_NO;
     char buffer[COLL_STRAG_KEY_MAX];
-    decision->report = coll_strag_report_wanted(comm);
+    decision->report = coll_strag_key(comm, COLL_STRAG_KEY_REPORT, settings->report);
     decision->reproducible = (int32_t)settings->reproducible;
     decision->watch_from = settings->watch_from;
     decision->window = settings->window ? settings->window : STRAG_WINDOW_CALLS;
     decision->watching = decision->report ? COLL_STRAG_WATCH_ONLY : COLL_STRAG_WATCH_NOT;
-    if (is_auto(coll_strag_slowdown(comm, buffer)) && !fixed && topology && topology->hosts > 1) {
+    decision->slow_found = is_auto(coll_strag_key_text(comm, COLL_STRAG_KEY_SLOWDOWN, buffer));
+    if (decision->slow_found && !fixed && topology && topology->hosts > 1) {
         decision->links = true;
         decision->watching = COLL_STRAG_WATCH_ONLY;
     }
-    const char *straggler = coll_strag_straggler(comm, buffer);
+    const char *straggler = coll_strag_key_text(comm, COLL_STRAG_KEY_STRAGGLER, buffer);
     if (is_auto(straggler) && !fixed)
         decision->watching = COLL_STRAG_WATCH_SWITCH;
     decide_dynamic(straggler, fixed, topology, decision);

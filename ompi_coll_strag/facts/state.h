@@ -12,9 +12,6 @@
 void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_location *ranks,
                            const struct strag_topology *topology, struct strag_state_record *state);
 
-/** Are slow hosts found, and not named by the user? */
-bool coll_strag_finds_slow(ompi_communicator_t *comm);
-
 /** Are calls to be watched, and how? @param pinned  one algorithm runs everything */
 void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
                                 const struct strag_topology *topology,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A communicator on which a call has failed so that later ones cannot be right: messages of it may
- * be left, which would be taken for theirs, or ranks are not in step any more. Its members are
- * atomic: any thread may record a failure, and ranks that wait look here.
+ * be left, which would be taken for theirs, or ranks are not in step any more. Members are atomic.
  */
 #ifndef COLL_STRAG_FAILURE_H
 #define COLL_STRAG_FAILURE_H
@@ -13,7 +12,6 @@ struct coll_strag_failure {
     ompi_communicator_t *comm;
     int code;       /* all later calls end with it; OMPI_SUCCESS: it has not failed */
     bool undecided; /* a rank does not know which calls are strag's */
-    bool kept;      /* the communicator is kept, since this rank has failed */
 };
 
 /** Has the communicator failed, so that other ranks' messages may never come? To be asked by
@@ -34,15 +32,17 @@ static inline int coll_strag_undecided(const struct coll_strag_failure *failure)
                : OMPI_SUCCESS;
 }
 
-/** Record an error. The first one counts. */
+/** Record an error. The first one counts: from then on the communicator is kept until MPI_Finalize,
+ * even if the user frees it. */
 static inline void coll_strag_note_failure(struct coll_strag_failure *failure, int code,
                                            bool undecided)
 {
     int none = OMPI_SUCCESS;
     if (undecided)
         __atomic_store_n(&failure->undecided, true, __ATOMIC_RELAXED);
-    __atomic_compare_exchange_n(&failure->code, &none, code, false, __ATOMIC_SEQ_CST,
-                                __ATOMIC_SEQ_CST);
+    if (__atomic_compare_exchange_n(&failure->code, &none, code, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST))
+        OBJ_RETAIN(failure->comm);
 }
 
 #endif

@@ -2,28 +2,18 @@
 /*
  * Work that goes on while the program does something else: queues of jobs, which Open MPI's
  * progress polls. The jobs of a queue run in the order in which they were added, one at a time;
- * those of different queues run side by side.
+ * those of different queues run side by side. A communicator has a queue for its nonblocking calls
+ * that strag runs, and for setup, if one of them has begun it. A request has one of its own, if it
+ * is persistent, or if the previous component runs it for strag.
  *
- *     a communicator    one queue, for its nonblocking calls that strag runs, and before them for
- *                       setup, if one of them has begun it
- *     a request         one of its own, if it is persistent, or if the previous component runs it
- *                       for strag
+ * MPI wants the collective calls of a communicator in the same order on all ranks. So the first job
+ * of a queue is the same call everywhere, or a rank has not come to it yet: no rank waits for one
+ * that waits for a later call. Blocking calls wait until the queue is empty.
  *
- * Why one at a time. MPI wants the collective calls of a communicator in the same order on all
- * ranks. So the first job of a queue is the same call everywhere, or a rank has not come to it yet:
- * no rank waits for one that waits for a later call, and nothing can deadlock that would not
- * without a queue. Messages between two ranks match in the order of the calls, and what a
- * communicator has once (call numbers in shared memory, tags, engines, transports) serves one call
- * at a time, as it does for blocking calls. Those wait until the queue is empty: for the others,
- * they would be later calls, too. Persistent calls may be started in any order, and in another one
- * on each rank; so each request has all of this for itself (call/persistent.c).
- *
- * Who works. Whoever is in MPI, in whatever call: opal_progress asks each queue's first job to do
- * what can be done now. A job never waits, and never calls opal_progress by itself; where what it
- * calls does (the PML, short of room), the queue is busy and left alone. Of several threads in MPI
- * one at a time works on a queue. Nothing is ever locked while a job works.
- *
- * A queue with jobs holds a reference to its communicator, which may so be freed meanwhile.
+ * Whoever is in MPI works: opal_progress asks each queue's first job to do what can be done now. A
+ * job never waits, and never calls opal_progress; if what it calls does (the PML, short of room),
+ * the queue is busy and left alone. One thread at a time works on a queue. No lock is held
+ * meanwhile. A queue with jobs holds a reference to its communicator, which may be freed.
  */
 #ifndef COLL_STRAG_QUEUE_H
 #define COLL_STRAG_QUEUE_H

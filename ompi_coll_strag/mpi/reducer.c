@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine's arithmetic: MPI's operators on host memory, and the temporary space they need.
- *
- * Space is kept for the next call, of whatever communicator: a call takes a piece that is large
- * enough, or makes one. There are never more pieces than calls at the same time, and SPACES_KEPT at
- * most are kept.
+ * Temporary space is kept for the next call, of whatever communicator: a call takes a piece that is
+ * large enough, or makes one.
  */
 #include "reducer.h"
 

@@ -17,15 +17,17 @@ static struct {
 
 /* ---- What is attached ---- */
 
-/* One that has not been called. @param comm  NULL: any communicator's */
-static struct coll_strag_teardown *take_next(const ompi_communicator_t *comm)
+enum { BEGIN = 1, END };
+
+/* One of which this has not been called. @param comm  NULL: any communicator's */
+static struct coll_strag_teardown *take_next(const ompi_communicator_t *comm, int what)
 {
     pthread_mutex_lock(&state.lock);
     struct coll_strag_teardown *teardown = state.first;
-    while (teardown && (teardown->called || (comm && teardown->comm != comm)))
+    while (teardown && (teardown->called >= what || (comm && teardown->comm != comm)))
         teardown = teardown->next;
     if (teardown)
-        teardown->called = true;
+        teardown->called = what;
     pthread_mutex_unlock(&state.lock);
     return teardown;
 }
@@ -35,15 +37,20 @@ static void run(const ompi_communicator_t *comm)
 {
     struct coll_strag_teardown *teardown;
     state.ending = state.ending || !comm;
-    while (!state.ended && (teardown = take_next(comm)) != NULL)
+    while (!state.ended && (teardown = take_next(comm, BEGIN)) != NULL)
+        if (teardown->begin)
+            teardown->begin(teardown);
+    while (!state.ended && (teardown = take_next(comm, END)) != NULL)
         teardown->end(teardown);
     state.ended = state.ended || !comm;
 }
 
 void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
+                                void (*begin)(struct coll_strag_teardown *teardown),
                                 void (*end)(struct coll_strag_teardown *teardown))
 {
-    *teardown = (struct coll_strag_teardown){.end = end, .comm = comm, .attached = true};
+    *teardown =
+        (struct coll_strag_teardown){.begin = begin, .end = end, .comm = comm, .attached = true};
     pthread_mutex_lock(&state.lock);
     teardown->next = state.first;
     state.first = teardown;

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What has to be brought to an end before a communicator is freed, or MPI is finalized: messages
- * in flight, of which other ranks wait for this one's part.
+ * What has to be brought to an end before a communicator is freed, or MPI is finalized: messages in
+ * flight, of which other ranks wait for this one's part. While they are in flight the communicator
+ * is not destroyed, and the last of them destroys it where nothing can be waited for. So this is
+ * done when an attribute is deleted, in the user's own thread: strag's, which a communicator has
+ * from the beginning and its dups do not get, or MPI_COMM_SELF's, which MPI_Finalize deletes first.
  *
- * Both delete an attribute first, in the user's own thread: strag's, which a communicator has from
- * the beginning, and its dups do not get, or MPI_COMM_SELF's, which MPI_Finalize deletes before
- * anything else. Later would be too late: while messages are in flight the communicator is not
- * destroyed. The last of them destroys it, in Open MPI's progress, where nothing can be waited for.
- *
- * A program may still use the communicator after that, in a callback of another attribute. What it
- * begins there has to do without: it is refused, or holds a reference to the communicator. Such a
- * callback runs while Open MPI goes over all attributes of the communicator, and a change to them
- * would make Open MPI use memory that is freed. So after the beginning strag neither sets nor
- * deletes one: what the attribute points to changes instead.
+ * A callback of another attribute may use the communicator after that. What it begins is refused,
+ * or holds a reference to the communicator. Open MPI goes over the communicator's attributes
+ * meanwhile, and a change to them would make it use memory that is freed: what the attribute points
+ * to changes instead.
  */
 #ifndef COLL_STRAG_TEARDOWN_H
 #define COLL_STRAG_TEARDOWN_H
@@ -36,18 +33,23 @@ void coll_strag_attribute_leave(struct coll_strag_attribute *attribute);
 
 /* Its owner's; it stays where it is from attach to leave. */
 struct coll_strag_teardown {
-    /* Called once at most, and no more after coll_strag_teardown_leave. It may wait. */
+    /* Each is called once at most, and no more after coll_strag_teardown_leave: first `begin`, if
+     * it is not NULL, of all whose time has come, then `end` of each, which may wait. What is
+     * attached meanwhile has `end` called alone. */
+    void (*begin)(struct coll_strag_teardown *teardown);
     void (*end)(struct coll_strag_teardown *teardown);
     ompi_communicator_t *comm;
 
     /* this file's */
-    bool attached, called;
+    bool attached;
+    int called; /* how many of the two */
     struct coll_strag_teardown *next;
 };
 
-/** Let `end` be called when the time comes: at once, if it comes just now. If it has come already
+/** Let both be called when the time comes: at once, if it comes just now. If it has come already
  * for the communicator, then when MPI ends. */
 void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
+                                void (*begin)(struct coll_strag_teardown *teardown),
                                 void (*end)(struct coll_strag_teardown *teardown));
 
 /** Does MPI end? Else a communicator is freed. */

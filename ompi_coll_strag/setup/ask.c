@@ -2,7 +2,6 @@
 #include "choice/explain.h"
 #include "facts/model.h"
 #include "facts/ping.h"
-#include "facts/place.h"
 #include "steps.h"
 #include "user/info_keys.h"
 #include "user/log.h"
@@ -12,27 +11,11 @@
 
 /* ---- Everybody's facts ---- */
 
-/* Rank 0 says whether it has room for what all ranks know. */
-void coll_strag_setup_make_room(struct setup *setup)
-{
-    const size_t n = (size_t)ompi_comm_size(setup->comm);
-    if (ompi_comm_rank(setup->comm) == 0) {
-        setup->ask.info = calloc(n, sizeof *setup->ask.info);
-        setup->ranks = malloc(n * sizeof *setup->ranks);
-    }
-    setup->number = setup->ask.info && setup->ranks;
-    strag_exchange_broadcast(&setup->messages.exchange, &setup->number, sizeof setup->number);
-}
-
 void coll_strag_setup_tell_own(struct setup *setup)
 {
-    if (!setup->number) {
-        coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
-        setup->next = NULL;
-        return;
-    }
-    setup->ask.own = coll_strag_rank_info(
-        setup->comm, coll_strag_pinned(setup->comm, setup->module->first.pinned));
+    setup->ask.own =
+        coll_strag_rank_info(setup->comm, coll_strag_key(setup->comm, COLL_STRAG_KEY_ALGORITHM,
+                                                         setup->module->first.pinned));
     strag_exchange_gather(&setup->messages.exchange, &setup->ask.own, sizeof setup->ask.own,
                           setup->ask.info);
 }
@@ -68,7 +51,8 @@ int coll_strag_setup_find_ping(const struct setup *setup, const struct coll_stra
     const struct coll_strag_settings *settings = &coll_strag_settings;
     if (!setup->blocking || !settings->learn || settings->reproducible != STRAG_REPRODUCIBLE_NO ||
         !module->topology ||
-        coll_strag_pinned(setup->comm, module->first.pinned) != COLL_STRAG_AUTO ||
+        coll_strag_key(setup->comm, COLL_STRAG_KEY_ALGORITHM, module->first.pinned) !=
+            COLL_STRAG_AUTO ||
         hosts->transport == COLL_STRAG_UCP)
         return 0;
     int peer = 1;
@@ -168,17 +152,15 @@ void coll_strag_setup_ping(struct setup *setup)
 
 /* ---- All together ---- */
 
-/* What others may have of this communicator later. */
+/* What others may have of this communicator later. @return false: out of memory */
 static bool prepare_shared_setup(const struct setup *setup)
 {
-    struct coll_strag_module *module = setup->module;
+    const struct coll_strag_module *module = setup->module;
     struct coll_strag_shared_setup *shared_setup = module->shared_setup;
-    shared_setup->n = ompi_comm_size(setup->comm);
-    shared_setup->id = setup->hosts->id;
     shared_setup->shared = NULL != module->shm;
     if (module->shm)
         shared_setup->hold = strag_shm_hold(module->shm);
-    return coll_strag_shared_setup_note_names(shared_setup, setup->comm) &&
+    return coll_strag_shared_setup_identify(shared_setup, setup->comm, setup->hosts->id) &&
            (shared_setup->hold || !module->shm);
 }
 
@@ -186,7 +168,6 @@ void coll_strag_setup_end_ask(struct setup *setup)
 {
     if (setup->code == OMPI_SUCCESS && !(setup->attached && prepare_shared_setup(setup)))
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
-    setup->concludes = true;
     coll_strag_count(STRAG_COUNT_SETUPS_ASKED);
     if (setup->module->watch_in)
         setup->module->watch_in = 1; /* one of the job's first communicators: it lives long */

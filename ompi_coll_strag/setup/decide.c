@@ -4,6 +4,7 @@
 #include "choice/explain.h"
 #include "choice/store.h"
 #include "choice/table.h"
+#include "facts/files.h"
 #include "facts/state.h"
 #include "steps.h"
 #include "user/info_keys.h"
@@ -111,14 +112,13 @@ static void log_within_hosts(const struct setup *setup)
 static void decide(struct setup *setup, struct coll_strag_decision *decision)
 {
     struct coll_strag_module *module = setup->module;
-    const int pinned = coll_strag_pinned(setup->comm, module->first.pinned);
+    const int pinned = coll_strag_key(setup->comm, COLL_STRAG_KEY_ALGORITHM, module->first.pinned);
     coll_strag_note_keys(setup->comm, &module->keys); /* from here on they count */
     coll_strag_decide_watching(setup->comm, pinned != COLL_STRAG_AUTO, module->topology, decision);
     const struct coll_strag_table_inputs inputs =
         inputs_of(module, setup->comm, pinned, decision->reproducible);
     coll_strag_read_state(setup->comm, setup->ranks, inputs.topology, &decision->state);
-    decision->slow_found = coll_strag_finds_slow(setup->comm);
-    decision->ports = coll_strag_ports(setup->comm);
+    decision->ports = coll_strag_key(setup->comm, COLL_STRAG_KEY_PORTS, coll_strag_settings.ports);
     decide_from_ranks(setup, decision);
     log_within_hosts(setup);
     decision->measured = coll_strag_measured_of(&inputs.model);
@@ -127,47 +127,34 @@ static void decide(struct setup *setup, struct coll_strag_decision *decision)
         decide_off(decision);
         return;
     }
-    if (setup->derive.origin && !coll_strag_logging) {
-        coll_strag_decide_once(&inputs, decision);
-    } else {
-        coll_strag_decide(&inputs, decision, &module->selection);
-        coll_strag_keep_table(&inputs, decision);
-    }
+    coll_strag_decide_once(&inputs, decision,
+                           setup->derive.origin && !coll_strag_logging ? NULL : &module->selection);
     coll_strag_save(&inputs, decision);
 }
 
 /* Rank 0: the files that are asked for, the communicator's own first, and those of a rule. */
 static void decide_given(struct setup *setup, struct coll_strag_decision *decision)
 {
-    struct coll_strag_wanted_plan wanted[COLL_STRAG_FILES_MAX + STRAG_TABLE_MAX];
     struct strag_rules_plan plans[STRAG_TABLE_MAX];
-    struct coll_strag_file_range range[COLL_STRAG_FILES_MAX];
+    struct coll_strag_file_range range;
     char buffer[COLL_STRAG_KEY_MAX];
-    bool keyed;
-    int count = 0;
-    const char *text = coll_strag_plan_wanted(setup->comm, buffer, &keyed);
-    for (; *text; count++) {
-        text = coll_strag_next_file_range(text, &range[count]); /* was checked */
-        wanted[count] = (struct coll_strag_wanted_plan){
-            .file = range[count].file,
-            .from = range[count].from,
-            .to = range[count].to,
-            .who = keyed ? "info key coll_strag_plan" : "coll_strag_plan",
-            .keyed = keyed,
-        };
+    size_t bytes = 0;
+    const char *text = coll_strag_key_text(setup->comm, COLL_STRAG_KEY_PLAN, buffer);
+    const bool keyed = text == buffer;
+    while (*text) {
+        text = coll_strag_next_file_range(text, &range); /* was checked */
+        const struct coll_strag_wanted_plan wanted = {
+            range.file, range.from, range.to,
+            keyed ? "info key coll_strag_plan" : "coll_strag_plan", keyed};
+        coll_strag_given_add(setup->comm, &wanted, &setup->given, &bytes);
     }
     const int ruled =
         decision->line ? strag_rules_plans(coll_strag_rules(), decision->line, plans) : 0;
-    for (int p = 0; p < ruled; p++)
-        wanted[count++] = (struct coll_strag_wanted_plan){
-            .file = plans[p].file,
-            .from = plans[p].from,
-            .to = plans[p].to,
-            .who = coll_strag_settings.rules_file,
-        };
-    size_t bytes = 0;
-    if (count)
-        setup->given = coll_strag_given_pack(setup->comm, wanted, count, &bytes);
+    for (int p = 0; p < ruled; p++) {
+        const struct coll_strag_wanted_plan wanted = {plans[p].file, plans[p].from, plans[p].to,
+                                                      coll_strag_settings.rules_file, false};
+        coll_strag_given_add(setup->comm, &wanted, &setup->given, &bytes);
+    }
     decision->given_bytes = bytes;
 }
 
@@ -216,14 +203,13 @@ void coll_strag_setup_take_decision(struct setup *setup)
     strag_exchange_broadcast(&setup->messages.exchange, setup->given, decision->given_bytes);
 }
 
-/* Without it no rank runs a plan: all will be asked (setup->concludes). */
+/* Without it no rank runs a plan: all will be asked. */
 void coll_strag_setup_take_given(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
     const size_t bytes = module->shared_setup->decision.given_bytes;
     if (!bytes)
         return;
-    setup->concludes = true;
     if (setup->given)
         module->shared_setup->given = coll_strag_given_unpack(setup->comm, setup->given, bytes);
     if (!module->shared_setup->given)

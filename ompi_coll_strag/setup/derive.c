@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What can fail on one rank is done before the roll call. If it fails, or if a rank has info keys
- * of the watch, that rank answers that it has no origin, and all ranks are asked instead: derived
- * communicators are not watched from their first call on. Of other keys rank 0's count when it
- * decides. All ranks are asked, too, if the algorithm's key differs, so that there is a warning,
- * and if the origin did not have to know the network's speed, which is measured then.
+ * of the watch, that rank answers that it has no origin, and all ranks are asked instead. They are,
+ * too, if the algorithm's key differs, so that there is a warning, and if the origin did not have
+ * to know the network's speed, which is measured then.
  */
 #include "choice/explain.h"
 #include "steps.h"
@@ -49,27 +48,25 @@ static void forget_origin(struct setup *setup)
     setup->derive.origin = NULL;
     module->topology = NULL;
     module->lane_of = NULL;
-    free(setup->ranks);
-    setup->ranks = NULL;
 }
 
-/* Host and rank in the job: from the topology, and the processes' names. @return false: out of
- * memory, or the hosts have no names */
-static bool find_locations(struct setup *setup)
+/* Host and rank in the job: from the topology, and the processes' names. @return false: the hosts
+ * have no names */
+static bool find_locations(const struct setup *setup)
 {
     const struct strag_topology *topology = setup->module->topology;
-    const int n = ompi_comm_size(setup->comm);
-    setup->ranks = calloc((size_t)n, sizeof *setup->ranks);
-    for (int rank = 0; setup->ranks && rank < n; rank++) {
+    for (int rank = 0; rank < ompi_comm_size(setup->comm); rank++) {
         struct strag_rank_location *own = &setup->ranks[rank];
         const char *host = topology->nodes[topology->host_node[rank]].name;
         if (NULL == host)
             return false;
+        *own = (struct strag_rank_location){
+            .core = {-1, -1, -1},
+            .world = (int32_t)ompi_group_get_proc_name(setup->comm->c_local_group, rank).vpid,
+        };
         snprintf(own->host, sizeof own->host, "%s", host);
-        own->core = (struct strag_core){-1, -1, -1};
-        own->world = (int32_t)ompi_group_get_proc_name(setup->comm->c_local_group, rank).vpid;
     }
-    return NULL != setup->ranks;
+    return true;
 }
 
 /* All that needs no message. If the ranks are numbered as in the origin, as a dup's are, topology
@@ -95,44 +92,41 @@ static bool find_origin(struct setup *setup)
     return find_locations(setup);
 }
 
-/* @return this rank's; all 0: there is no origin, or it cannot be used */
-static struct coll_strag_offer make_offer(struct setup *setup)
+/* @param[out] offer  this rank's; all 0: there is no origin, or it cannot be used */
+static void make_offer(struct setup *setup, struct coll_strag_offer *offer)
 {
-    struct coll_strag_offer offer;
-    memset(&offer, 0, sizeof offer); /* it is sent, padding and all */
     if (!find_origin(setup)) {
         forget_origin(setup);
-        return offer;
+        return;
     }
-    offer.origin = setup->derive.origin->id;
-    offer.pinned = coll_strag_pinned(setup->comm, setup->module->first.pinned);
+    offer->origin = setup->derive.origin->id;
+    offer->pinned =
+        coll_strag_key(setup->comm, COLL_STRAG_KEY_ALGORITHM, setup->module->first.pinned);
     if (setup->ranks) {
-        coll_strag_setup_fill_in_hosts(setup, &offer.hosts);
+        coll_strag_setup_fill_in_hosts(setup, &offer->hosts);
         /* The origin's algorithm was pinned. (A grid's place in its network would be lost.) */
         if (setup->module->topology->network == STRAG_NETWORK_TREE &&
-            coll_strag_setup_find_ping(setup, &offer.hosts))
-            offer.origin = 0;
+            coll_strag_setup_find_ping(setup, &offer->hosts))
+            offer->origin = 0;
     }
     if (!setup->derive.origin->shared)
-        offer.hosts.shared_memory = COLL_STRAG_SHARED_NEVER;
-    return offer;
+        offer->hosts.shared_memory = COLL_STRAG_SHARED_NEVER;
 }
 
 void coll_strag_setup_call_roll(struct setup *setup)
 {
-    const int n = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
+    const int me = ompi_comm_rank(setup->comm);
     struct coll_strag_setup_derive *derive = &setup->derive;
-    derive->reply = (struct coll_strag_reply *)(void *)(setup->memory.infos + n);
     struct coll_strag_entry *entries = derive->reply->entries;
     memset(derive->reply, 0, sizeof *derive->reply); /* it is sent, padding and all; so are those */
     memset(entries + me, 0,
            (size_t)strag_exchange_collected(&setup->messages.exchange) * sizeof *entries);
-    const struct coll_strag_offer offer = make_offer(setup);
-    if (offer.origin && derive->origin->shared)
+    make_offer(setup, &derive->reply->answer.offer);
+    if (derive->reply->answer.offer.origin && derive->origin->shared)
         setup->memory.shm =
             coll_strag_shared_memory_create(setup->comm, setup->module->lane_of, &entries[me].info);
-    coll_strag_roll_call_begin(&derive->roll_call, &setup->messages.exchange, setup->comm,
-                               &setup->module->first, &offer, derive->reply->entries);
+    coll_strag_roll_call_begin(&derive->reply->answer, &setup->messages.exchange, setup->comm,
+                               &setup->module->first, entries);
 }
 
 /* ---- The answer ---- */
@@ -146,8 +140,7 @@ static bool has_origin(const struct coll_strag_answer *answer)
 static void join(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    setup->hosts = &setup->derive.roll_call.answer.offer.hosts;
-    module->shared_setup->n = ompi_comm_size(setup->comm);
+    setup->hosts = &setup->derive.reply->answer.offer.hosts;
     coll_strag_count(STRAG_COUNT_SETUPS_DERIVED);
     if (setup->ranks) {
         coll_strag_log(setup->comm, "set up from the locations of another communicator's ranks");
@@ -162,10 +155,9 @@ void coll_strag_setup_answer(struct setup *setup)
 {
     struct coll_strag_setup_derive *derive = &setup->derive;
     const int me = ompi_comm_rank(setup->comm);
-    struct coll_strag_answer *answer = &derive->roll_call.answer;
-    coll_strag_roll_call_add(&derive->roll_call, derive->reply->entries + me,
+    struct coll_strag_answer *answer = &derive->reply->answer;
+    coll_strag_roll_call_add(answer, derive->reply->entries + me,
                              strag_exchange_collected(&setup->messages.exchange));
-    derive->reply->answer = *answer;
     if (me == 0 && has_origin(answer) && answer->offer.hosts.transport != COLL_STRAG_UCP) {
         join(setup);
         coll_strag_setup_make_decision(setup);
@@ -185,12 +177,11 @@ void coll_strag_setup_show_places(struct setup *setup)
 
 bool coll_strag_setup_is_derived(struct setup *setup, bool *here)
 {
-    struct coll_strag_setup_derive *derive = &setup->derive;
-    derive->roll_call.answer = derive->reply->answer;
-    *here = coll_strag_roll_call_end(&derive->roll_call);
-    setup->module->pml.by_shape = derive->roll_call.answer.presence.few == INT32_MAX;
-    setup->hosts = &derive->roll_call.answer.offer.hosts;
-    if (has_origin(&derive->roll_call.answer))
+    const struct coll_strag_answer *answer = &setup->derive.reply->answer;
+    *here = coll_strag_roll_call_end(setup->comm, &setup->module->first, answer);
+    setup->module->pml.by_shape = answer->presence.few == INT32_MAX;
+    setup->hosts = &answer->offer.hosts;
+    if (has_origin(answer))
         return true;
     coll_strag_setup_leave_place(setup);
     forget_origin(setup);
@@ -231,10 +222,12 @@ void coll_strag_setup_end_derive(struct setup *setup)
     struct coll_strag_shared_setup *shared_setup = setup->module->shared_setup;
     share_plans(shared_setup);
     shared_setup->shared = NULL != setup->module->shm;
-    if (setup->blocking && !shared_setup->numbered_as_origin &&
-        coll_strag_shared_setup_note_names(shared_setup, setup->comm))
-        shared_setup->id = setup->hosts->id;
-    setup->concludes = setup->concludes || setup->hosts->transport == COLL_STRAG_UCP;
-    if (!setup->concludes && setup->code == OMPI_SUCCESS)
+    if (setup->blocking && !shared_setup->numbered_as_origin)
+        (void)coll_strag_shared_setup_identify(shared_setup, setup->comm, setup->hosts->id);
+    if (!setup->blocking || shared_setup->decision.given_bytes ||
+        setup->hosts->transport == COLL_STRAG_UCP)
+        return;
+    if (setup->code == OMPI_SUCCESS)
         coll_strag_shared_setup_publish(shared_setup);
+    setup->next = NULL; /* nothing has been done that can fail on one rank */
 }

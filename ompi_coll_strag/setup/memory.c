@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sharing memory among the ranks of a host, if all ranks of the communicator can.
- * If one cannot, all go on over the PML alone. All know which rank that is, and why: it is in the
- * number of which the least is agreed upon.
- *
- * Ranks that have opened each other's arenas before, and hold them (strag_shm_hold), need to know
- * each other's places there, and nothing else.
+ * Sharing memory among the ranks of a host, if all ranks of the communicator can. If one cannot,
+ * all know which that is, and why: it is in the number of which the least is agreed upon. Ranks
+ * that hold each other's arenas already (strag_shm_hold) need to know each other's places there
+ * alone.
  */
 #include "steps.h"
 #include "user/log.h"

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When a communicator is made nothing is sent, since Open MPI makes several concurrently. Its first
- * call that needs to know the other ranks sets it up, in one of two ways (shared/shared_setup.h):
+ * A communicator's first call that needs to know the other ranks sets it up, in one of two ways
+ * (shared/shared_setup.h):
  *
  *     derive    from a communicator that has all its ranks and has been set up, its origin, if no
  *               rank has info keys of the watch, and all want the same algorithm
  *     ask       else: everybody is asked
  *
  * Every setup begins with a roll call, from which all ranks learn which of the two it is: have all
- * the same strag, and the same origin? So only rank 0's files, parameters and info keys count, and
- * ranks cannot disagree. A dup's origin is its parent, or what that was derived from; mailboxes are
- * new, since two threads may use parent and dup at once.
- *
- * Derived communicators watch their calls from the 16th on, from the 4th if something can be learnt
- * from them, from the first for a report: most communicators live shorter.
+ * the same strag, and the same origin? A dup's origin is its parent, or what that was derived from;
+ * mailboxes are new, since two threads may use parent and dup at once.
  *
  * Both ways are lists of steps (setup/steps.h), and between these a rank waits for nobody: if a
  * nonblocking call has begun, they are taken from Open MPI's progress, while the program is
- * elsewhere. So the messages cannot be those of the communicator's collectives, which would get out
- * of step with the user's. They have a tag of their own.
+ * elsewhere. So the messages have a tag of their own.
  *
  * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
  * the previous component runs all calls. What can fail on one rank in the first way is done before
  * its first message, which says so; then everybody is asked. An error of a message ends setup on
- * this rank, and all its later calls fail.
+ * this rank, and its later calls fail: all of which ranks must know whether they are strag's. Of a
+ * nonblocking one none would know that it has to fail here. So after such a call setup ends with a
+ * conclusion: a rank that fails before keeps all ranks from it, and the previous component goes on
+ * with nonblocking calls everywhere; a rank that it has not reached hears it from others.
  */
 #include "setup.h"
 
 #include "collect/record.h"
 #include "compat/tags.h"
+#include "compat/world.h"
 #include "steps.h"
 #include "user/info_keys.h"
 
@@ -39,14 +38,11 @@
 
 /* ---- Before ---- */
 
-/* Calls of any length that are delegated before a communicator on one host is set up, if the
- * program has made it: many live no longer, and then cost nothing. */
-enum { FIRST_CALLS = 2 };
-
-/* Short calls that are delegated before a communicator finds out whether another way is faster:
- * most communicators live shorter than finding out takes. If ranks share memory setup takes as long
- * as hundreds of such calls; between hosts, with the network's numbers to measure, as ten to 30. */
-enum { SHORT_CALLS = 32 };
+/* Calls that are delegated before a communicator is set up, since many live no longer: of any
+ * length, on one host, if the program has made it; and short ones. If ranks share memory setup
+ * takes as long as hundreds of these; between hosts, with the network's numbers to measure, as ten
+ * to 30. */
+enum { FIRST_CALLS = 2, SHORT_CALLS = 32 };
 
 static bool names_what_runs(const struct coll_strag_fingerprint *first)
 {
@@ -57,17 +53,12 @@ static bool names_what_runs(const struct coll_strag_fingerprint *first)
 /* Are there several hosts, as all ranks know? Of their own job's processes all do. */
 static bool is_between_hosts(ompi_communicator_t *comm)
 {
-    ompi_group_t *group = comm->c_local_group;
-    bool one_job = true;
-    for (int rank = 0; rank < ompi_comm_size(comm) && one_job; rank++)
-        one_job = ompi_group_get_proc_name(group, rank).jobid == OPAL_PROC_MY_NAME.jobid;
-    return one_job && ompi_group_have_remote_peers(group);
+    return coll_strag_is_of_this_job(comm) && ompi_group_have_remote_peers(comm->c_local_group);
 }
 
 /*
- * How many first calls are delegated, of whatever length. This depends only on what all ranks know:
- * rank 0's parameters, where the ranks are, and whether the communicator is MPI_COMM_WORLD.
- * (Whether there is an origin they do not know before they have asked.) None are delegated
+ * How many first calls are delegated, of whatever length. This depends only on what all ranks know
+ * without asking. None are delegated
  *
  *     between hosts             a call takes as long as several of setup's messages, and with a
  *                               slow host delegated calls are the slowest of all
@@ -99,7 +90,8 @@ static size_t shortest_setup(const struct coll_strag_fingerprint *first)
 
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
-    const bool off = coll_strag_pinned(comm, module->first.pinned) == COLL_STRAG_PREVIOUS;
+    const bool off =
+        coll_strag_key(comm, COLL_STRAG_KEY_ALGORITHM, module->first.pinned) == COLL_STRAG_PREVIOUS;
     coll_strag_check_keys(comm);
     module->decision.reason = off ? COLL_STRAG_OFF : COLL_STRAG_TOO_SHORT;
     module->first_calls = first_calls(&module->first, comm);
@@ -110,21 +102,31 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
 struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
     const size_t n = (size_t)ompi_comm_size(comm);
-    const size_t reply = sizeof(struct coll_strag_reply) + n * sizeof(struct coll_strag_entry);
-    struct setup *setup = malloc(sizeof *setup + n * sizeof(struct strag_shm_info) + reply);
+    const bool first = ompi_comm_rank(comm) == 0;
+    const size_t places = n * sizeof(struct strag_shm_info),
+                 reply = sizeof(struct coll_strag_reply) + n * sizeof(struct coll_strag_entry),
+                 info = first ? n * sizeof(struct coll_strag_rank_info) : 0,
+                 ranks = first ? n * sizeof(struct strag_rank_location) : 0;
+    struct setup *setup = malloc(sizeof *setup + places + reply + info + ranks);
     if (NULL == setup)
         return NULL;
     memset(setup, 0,
            offsetof(struct setup, messages.exchange)); /* that has much which need not be 0 */
     memset(&setup->number, 0, sizeof *setup - offsetof(struct setup, number));
     setup->module = module;
-    setup->memory.infos = (struct strag_shm_info *)(void *)(setup + 1);
+    char *behind = (char *)(setup + 1);
+    setup->memory.infos = (void *)behind;
+    setup->derive.reply = (void *)(behind += places);
+    if (!first)
+        return setup;
+    setup->ask.info = (void *)(behind += reply);
+    setup->ranks = (void *)(behind + info);
     return setup;
 }
 
 /* ---- The two ways ---- */
 
-static coll_strag_setup_step end_roll_call, ask_first_call, end_first_call;
+static coll_strag_setup_step end_roll_call;
 
 /* From an origin. Each rank has done without messages what the origin allows, and has a place in
  * its arena. Without UCX this is one message up the tree and one down for each rank but rank 0, and
@@ -146,17 +148,15 @@ static coll_strag_setup_step *const derive[] = {
     coll_strag_setup_take_given,
     coll_strag_setup_end_derive,
 
-    /* over UCX, and with plans from files: as below */
+    /* over UCX, with plans from files, and if a nonblocking call has begun: as below */
     coll_strag_setup_ask_all_well,
+    coll_strag_setup_tell_conclusion,
     coll_strag_setup_conclude,
-    ask_first_call,
-    end_first_call,
     NULL,
 };
 
 /* After a roll call that has found no origin. */
 static coll_strag_setup_step *const ask[] = {
-    coll_strag_setup_make_room,     /* rank 0 -- has it room for the answers? --> all */
     coll_strag_setup_tell_own,      /* all -- struct coll_strag_rank_info --> rank 0 */
     coll_strag_setup_tell_hosts,    /* rank 0 reads files -- struct coll_strag_hosts --> all */
     coll_strag_setup_tell_topology, /* rank 0 --> all */
@@ -180,12 +180,10 @@ static coll_strag_setup_step *const ask[] = {
     coll_strag_setup_take_decision, /* rank 0 -- plans from files --> all, if there are any */
     coll_strag_setup_take_given,
     coll_strag_setup_end_ask,
-    coll_strag_setup_ask_all_well, /* an agreement: has each all that it needs? */
+    coll_strag_setup_ask_all_well, /* all -- has each all that it needs? which nonblocking call is
+                                      the first that strag runs? --> rank 0 */
+    coll_strag_setup_tell_conclusion, /* rank 0 --> all */
     coll_strag_setup_conclude,
-    ask_first_call, /* an agreement, if a nonblocking call has begun: which is the first that strag
-                     * runs?
-                     */
-    end_first_call,
     NULL,
 };
 
@@ -197,34 +195,6 @@ static void end_roll_call(struct setup *setup)
     setup->next = here ? ask : NULL;
     if (!here)
         coll_strag_setup_give_up(setup->module, COLL_STRAG_STRANGER);
-}
-
-/* Which nonblocking call is the first one that strag runs (shared/module.h)? While this is
- * found out a rank may begin as many as in all of setup so far, and these; then it has to wait. */
-enum { CALLS_MEANWHILE = 16 };
-
-/* Many communicators have fewer calls than setup takes steps: more than that is not delegated. */
-static int64_t first_call_of_ours(int64_t begun)
-{
-    return 2 * begun + CALLS_MEANWHILE;
-}
-
-static void ask_first_call(struct setup *setup)
-{
-    struct coll_strag_nonblocking *nonblocking = &setup->module->nonblocking;
-    if (setup->blocking)
-        return;
-    const int64_t limit =
-        first_call_of_ours(__atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST));
-    __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
-    setup->number = limit < INT32_MAX ? -(int32_t)limit : -INT32_MAX;
-    strag_exchange_minimum(&setup->messages.exchange, &setup->number, 1);
-}
-
-static void end_first_call(struct setup *setup)
-{
-    if (!setup->blocking)
-        setup->module->nonblocking.from = -(int64_t)setup->number;
 }
 
 /* ---- From the beginning to the end ---- */
@@ -256,12 +226,11 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     coll_strag_stuck_begin_setup(&module->stuck);
     setup->comm = comm;
     setup->blocking = blocking;
-    module->nonblocking.limit = INT64_MAX;
-    module->nonblocking.from = blocking ? 0 : INT64_MAX; /* until that is known */
+    module->nonblocking.limit = blocking ? 0 : UINT64_MAX;
     setup->attached = NULL != module->attribute;
     setup->next = derive;
     if (!blocking)
-        coll_strag_teardown_attach(&module->teardown, comm, end_early);
+        coll_strag_teardown_attach(&module->teardown, comm, NULL, end_early);
 }
 
 void coll_strag_setup_free(struct setup *setup)
@@ -271,16 +240,15 @@ void coll_strag_setup_free(struct setup *setup)
     coll_strag_stuck_end_setup(&setup->module->stuck);
     coll_strag_teardown_leave(&setup->module->teardown);
     if (setup->next && strag_exchange_stop(&setup->messages.exchange) == STRAG_PENDING) {
-        setup->module->shared_setup = NULL; /* all is left to the messages */
+        if (*setup->next)
+            setup->module->shared_setup = NULL; /* all is left to the messages */
         return;
     }
     coll_strag_setup_leave_place(setup);
     coll_strag_ucp_forget(&setup->ucp);
     strag_topology_free(setup->unpacked);
     free(setup->ask.packed);
-    free(setup->ask.info);
     free(setup->given);
-    free(setup->ranks);
     free(setup->derive.rank_of);
     free(setup);
 }
@@ -289,9 +257,10 @@ static void end(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
     if (setup->code != OMPI_SUCCESS) {
-        coll_strag_fail_undecided(module, setup->code);
+        coll_strag_fail(module, setup->code, true);
         coll_strag_setup_keep_place(setup);
     }
+    (void)coll_strag_stuck_know_first(&module->stuck, setup->blocking ? 1 : COLL_STRAG_NEVER);
     if (setup->blocking && setup->code == OMPI_SUCCESS && module->decision.report &&
         !module->ledger)
         coll_strag_ledger_begin_late(module, setup->comm);
@@ -301,6 +270,23 @@ static void end(struct setup *setup)
     module->in_setup = NULL;
     coll_strag_setup_free(setup);
     __atomic_store_n(&module->setup, COLL_STRAG_SETUP_DONE, __ATOMIC_RELEASE);
+}
+
+/* A message has failed. All ranks go on as they have agreed to: if others may have, their
+ * conclusion is waited for until one says it (stuck/), but not once no call may come that asks for
+ * it.
+ * @param code  the error @return whether setup has ended */
+static bool end_without_message(struct setup *setup, int code)
+{
+    struct coll_strag_module *module = setup->module;
+    setup->code = code;
+    if (!setup->next || *setup->next != coll_strag_setup_conclude)
+        return true;
+    if (!coll_strag_stuck_first(&module->stuck))
+        return !module->attribute || coll_strag_failed(&module->failure) != OMPI_SUCCESS;
+    (*setup->next++)(setup);
+    coll_strag_fail(module, code, false);
+    return true;
 }
 
 /* @return whether that was the last one */
@@ -315,9 +301,7 @@ static bool take_steps(struct setup *setup)
         step(setup);
         over = coll_strag_exchange_is_over(&setup->messages, &code);
     }
-    if (over && code != OMPI_SUCCESS)
-        setup->code = code;
-    return over;
+    return over && (code == OMPI_SUCCESS || end_without_message(setup, code));
 }
 
 /* @return whether setup has ended, as far as this thread knows. Then the module may be gone:

@@ -29,11 +29,6 @@ static uint64_t make_id(void)
     return id ? id : 1;
 }
 
-static bool device_over_ucp(void)
-{
-    return coll_strag_device_open() && coll_strag_ucp_takes_device();
-}
-
 /* On hosts with several ranks. */
 static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *setup)
 {
@@ -44,7 +39,12 @@ static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *se
 
 void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts)
 {
-    hosts->transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
+    hosts->transport =
+        coll_strag_key(setup->comm, COLL_STRAG_KEY_TRANSPORT, coll_strag_settings.transport);
+    if (hosts->transport == COLL_STRAG_TRANSPORTS)
+        hosts->transport = coll_strag_device_open() && coll_strag_ucp_takes_device()
+                               ? COLL_STRAG_UCP
+                               : COLL_STRAG_PML;
     if (hosts->transport == COLL_STRAG_UCP && coll_strag_repairs()) {
         coll_strag_log(setup->comm,
                        "not over UCX, which does not learn of revoked communicators and "
@@ -106,20 +106,48 @@ void coll_strag_setup_give_up(struct coll_strag_module *module, enum coll_strag_
     coll_strag_setup_find_shortest(module);
 }
 
+/* What setup->number says, or another rank has said before. */
+static uint64_t know_first(const struct setup *setup)
+{
+    return coll_strag_stuck_know_first(&setup->module->stuck, (uint64_t)(-(int64_t)setup->number));
+}
+
+static void keep_least(void *context, void *value, const void *other)
+{
+    int32_t *own = value;
+    const int32_t *theirs = other;
+    (void)context;
+    *own = *theirs < *own ? *theirs : *own;
+}
+
+/* While this goes on a rank may begin as many nonblocking calls as in all of setup so far, and 16.
+ * (Many communicators have fewer calls than setup takes steps.) */
 void coll_strag_setup_ask_all_well(struct setup *setup)
 {
-    if (!setup->concludes)
-        return;
-    setup->number = setup->code == OMPI_SUCCESS;
-    strag_exchange_minimum(&setup->messages.exchange, &setup->number, 1);
+    struct coll_strag_nonblocking *nonblocking = &setup->module->nonblocking;
+    const struct strag_agreement least = {.add = keep_least};
+    uint64_t limit = 0;
+    if (!setup->blocking)
+        limit = 2 * __atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST) + 16;
+    __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
+    if (setup->code != OMPI_SUCCESS || limit >= COLL_STRAG_NEVER)
+        limit = COLL_STRAG_NEVER - 1;
+    setup->number = -(int32_t)limit - 1;
+    strag_exchange_merge(&setup->messages.exchange, &setup->number, sizeof setup->number, &least);
+}
+
+/* Rank 0 has heard from all: from now on it is so, whichever rank hears of it. */
+void coll_strag_setup_tell_conclusion(struct setup *setup)
+{
+    if (ompi_comm_rank(setup->comm) == 0)
+        (void)know_first(setup);
+    strag_exchange_broadcast(&setup->messages.exchange, &setup->number, sizeof setup->number);
 }
 
 void coll_strag_setup_conclude(struct setup *setup)
 {
-    if (!setup->concludes)
-        return;
     setup->code = OMPI_SUCCESS;
-    if (setup->number)
+    if (know_first(setup) != COLL_STRAG_NEVER)
         coll_strag_shared_setup_publish(setup->module->shared_setup);
     else
         coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the two ways of setting a communicator up (setup.c) are made of. The setup's own header: no
- * other file needs it.
+ * What the two ways of setting a communicator up (setup.c) are made of.
  *
  * A way is a list of steps. A step does what can be done without others, and at its end may begin
  * an exchange (run/exchange.h); the next step comes once that is done. What a step begins only
@@ -36,13 +35,12 @@ struct coll_strag_setup_derive {
     struct coll_strag_shared_setup *origin; /* the module's shared setup has the reference; NULL:
                                                none, so all ranks are asked */
     int32_t *rank_of;                       /* [rank]: its rank there; owned */
-    struct coll_strag_roll_call roll_call;
-    struct coll_strag_reply *reply; /* behind the struct setup; set when the roll call begins */
+    struct coll_strag_reply *reply;         /* behind the struct setup */
 };
 
 /* setup/ask.c's. */
 struct coll_strag_setup_ask {
-    struct coll_strag_rank_info own, *info; /* info: [rank], on rank 0; owned; else NULL */
+    struct coll_strag_rank_info own, *info; /* info: [rank], on rank 0; behind the struct setup */
     struct coll_strag_hosts hosts;
     void *packed; /* the topology; owned; NULL: there is none, or the shared setup has it */
 };
@@ -60,19 +58,19 @@ struct setup {
     struct coll_strag_module *module;
     ompi_communicator_t *comm;
     coll_strag_setup_step *const *next; /* in a list that ends with NULL */
-    int code;       /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
-    bool blocking;  /* a blocking call began it, so all ranks are in one until it is done */
-    bool attached;  /* the communicator has its attribute, and is not being freed */
-    bool concludes; /* there is a conclusion */
+    int code;      /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
+    bool blocking; /* a blocking call began it, so all ranks are in one until it is done */
+    bool attached; /* the communicator has its attribute, and is not being freed */
 
     struct coll_strag_exchange messages;
-    int32_t number; /* to be agreed upon, or rank 0's */
+    int32_t number; /* to be agreed upon, or rank 0's; in the end: less than 0 by the number of the
+                       first nonblocking call that strag runs */
 
     const struct coll_strag_hosts *hosts; /* rank 0's, once it has sent them */
-    struct strag_rank_location *ranks;    /* [rank]: where they are; on rank 0; owned */
+    struct strag_rank_location *ranks;    /* [rank]: where they are; behind this; rank 0's */
     struct strag_topology
         *unpacked; /* on others: the module's while it is set up; owned; or NULL */
-    void *given;   /* plans from files, as bytes; owned; NULL: there are none */
+    char *given;   /* plans from files, as bytes; owned; NULL: there are none */
 
     struct coll_strag_setup_derive derive;
     struct coll_strag_setup_ask ask;
@@ -109,9 +107,9 @@ bool coll_strag_setup_is_derived(struct setup *setup, bool *here);
 
 /* ---- Asking all ranks ---- */
 
-coll_strag_setup_step coll_strag_setup_make_room, coll_strag_setup_tell_own,
-    coll_strag_setup_tell_hosts, coll_strag_setup_tell_topology, coll_strag_setup_keep_topology,
-    coll_strag_setup_ping, coll_strag_setup_end_ask;
+coll_strag_setup_step coll_strag_setup_tell_own, coll_strag_setup_tell_hosts,
+    coll_strag_setup_tell_topology, coll_strag_setup_keep_topology, coll_strag_setup_ping,
+    coll_strag_setup_end_ask;
 
 /* ---- The network's transport, which setup->hosts names ---- */
 
@@ -146,8 +144,8 @@ coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision,
 
 /* ---- The end ---- */
 
-/* Has each rank all that it needs? If so, others may use the shared setup; if not, all give up. An
- * error of a message stays this rank's own. Nothing is asked unless setup->concludes. */
-coll_strag_setup_step coll_strag_setup_ask_all_well, coll_strag_setup_conclude;
+/* Has each rank all that it needs? If so, others may use the shared setup; if not, all give up. */
+coll_strag_setup_step coll_strag_setup_ask_all_well, coll_strag_setup_tell_conclusion,
+    coll_strag_setup_conclude;
 
 #endif

@@ -44,16 +44,19 @@ struct coll_strag_ledger;
  * with that at different times, and without having to wait for each other must all begin with the
  * same call. So calls are counted, in program order. When a rank comes to the end of its setup, in
  * Open MPI's progress, it sends twice the number of calls that it has begun, and some more; the
- * highest of these over all ranks is the number of the first call that is strag's. The previous
+ * call after the highest of these over all ranks is the first one that is strag's (`first` of
+ * struct coll_strag_stuck; 1, so all of them, if a blocking call has begun setup). The previous
  * component runs those before. (A rank that, in this one exchange, begins more of them than in all
  * of setup before it waits for that number: which component runs a call must be known when it is
  * begun.)
  */
 struct coll_strag_nonblocking {
-    int64_t begun; /* atomic, as the next one */
-    int64_t limit; /* what this rank has sent; before: INT64_MAX */
-    int64_t from;  /* once setup is done: the first one. 0: all, since a blocking call set up */
+    uint64_t begun; /* atomic, as the next one */
+    uint64_t limit; /* what this rank has sent; before: UINT64_MAX */
 };
+
+/* A number that no call has: none is strag's. */
+#define COLL_STRAG_NEVER (UINT64_C(1) << 31)
 
 struct coll_strag_module {
     mca_coll_base_module_t super;
@@ -105,7 +108,7 @@ struct coll_strag_module {
     struct coll_strag_job setup_job;          /* ... setup, if one of them has begun it */
     struct coll_strag_persistent *persistent; /* requests, a list */
     uint32_t persistent_made;                 /* so far; the same on all ranks */
-    struct coll_strag_explained explained;
+    uint64_t *explained;                      /* coll_strag_explain_choice */
 };
 
 OBJ_CLASS_DECLARATION(coll_strag_module_t);
@@ -136,19 +139,18 @@ static inline void coll_strag_leave(struct coll_strag_module *module)
  * the previous component do not: other ranks may be in them. Any thread may say so, several times.
  *
  * Other ranks may wait for this one, now or later, and get that answer when they ask
- * (stuck/stuck.h). So from the first time on the communicator is kept until MPI_Finalize, even if
- * the user frees it.
+ * (stuck/stuck.h). So the communicator is kept.
+ *
+ * @param undecided  this rank does not know any more which calls are strag's: all fail of which it
+ *                   would have to know
  */
-void coll_strag_fail(struct coll_strag_module *module, int code);
+void coll_strag_fail(struct coll_strag_module *module, int code, bool undecided);
 
-/** The same, and this rank does not know any more which calls are strag's: all fail of which it
- * would have to know. */
-void coll_strag_fail_undecided(struct coll_strag_module *module, int code);
-
-/** Do all ranks share memory, so that a call that fails can be given up in its place? */
-static inline bool coll_strag_is_on_one_host(const struct coll_strag_module *module)
+/** Does all of a call go through memory that all ranks share, so that it can be given up in its
+ * place if it fails? @param size  bytes of data in an element */
+static inline bool coll_strag_is_in_memory(const struct coll_strag_module *module, size_t size)
 {
-    return module->shm && strag_shm_is_alone(module->shm);
+    return module->shm && strag_shm_is_alone(module->shm) && size <= strag_shm_longest(module->shm);
 }
 
 /** Does a call of `bytes` bytes go to the previous component whatever it is? Before setup this is

@@ -62,22 +62,6 @@ static void warn(ompi_communicator_t *comm, enum coll_strag_warning warning, int
     coll_strag_warn(warning, who, what);
 }
 
-static void warn_of(ompi_communicator_t *comm, const struct coll_strag_fingerprint *first,
-                    const struct coll_strag_answer *answer)
-{
-    char what[COLL_STRAG_DIFFERENCE_MAX];
-    struct coll_strag_fingerprint theirs;
-    if (answer->presence.missing != INT32_MAX) {
-        coll_strag_fingerprint_find(comm, answer->presence.missing, &theirs);
-        if (coll_strag_fingerprint_differs(&theirs, what))
-            warn(comm, COLL_STRAG_WARN_NOT_EVERYWHERE, answer->presence.missing, what);
-    } else if (answer->presence.varies != INT32_MAX) {
-        coll_strag_fingerprint_find(comm, answer->presence.varies, &theirs);
-        if (coll_strag_fingerprint_varies(&theirs, first, what))
-            warn(comm, COLL_STRAG_WARN_DIFFERENT, answer->presence.varies, what);
-    }
-}
-
 bool coll_strag_roll_call_first(ompi_communicator_t *comm, struct coll_strag_fingerprint *first)
 {
     char why[COLL_STRAG_DIFFERENCE_MAX];
@@ -110,28 +94,22 @@ static void compare(struct coll_strag_offer *own, uint64_t origin, int64_t pinne
 /* `value` is this rank's entry. */
 static bool takes_part(void *context, void *value, int neighbour)
 {
-    const struct coll_strag_roll_call *call = context;
     struct coll_strag_entry *own = value;
-    const bool missing = is_missing(call->comm, neighbour);
+    const bool missing = is_missing(context, neighbour);
     if (missing && neighbour < own->presence.missing)
         own->presence.missing = neighbour;
     return !missing;
 }
 
-void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_exchange *exchange,
+void coll_strag_roll_call_begin(struct coll_strag_answer *answer, struct strag_exchange *exchange,
                                 ompi_communicator_t *comm,
                                 const struct coll_strag_fingerprint *first,
-                                const struct coll_strag_offer *offer,
                                 struct coll_strag_entry *entries)
 {
     const struct coll_strag_presence all_here = {INT32_MAX, INT32_MAX, INT32_MAX};
     const int me = ompi_comm_rank(comm);
     struct coll_strag_fingerprint own;
-    memset(call, 0, sizeof *call); /* it is sent, padding and all */
-    call->comm = comm;
-    call->first = first;
-    call->answer.presence = all_here;
-    call->answer.offer = *offer;
+    answer->presence = all_here;
     for (int below = 0; below < strag_exchange_collected(exchange); below++)
         entries[me + below].presence = all_here; /* of which nothing may come */
     coll_strag_fingerprint_find(comm, me, &own);
@@ -139,23 +117,34 @@ void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_
         entries[me].presence.varies = me;
     if (!coll_strag_has_many_tags(comm))
         entries[me].presence.few = me;
-    entries[me].origin = offer->origin;
-    entries[me].pinned = offer->pinned;
-    strag_exchange_collect(exchange, entries, sizeof *entries, takes_part, call);
+    entries[me].origin = answer->offer.origin;
+    entries[me].pinned = answer->offer.pinned;
+    strag_exchange_collect(exchange, entries, sizeof *entries, takes_part, comm);
 }
 
-void coll_strag_roll_call_add(struct coll_strag_roll_call *call,
+void coll_strag_roll_call_add(struct coll_strag_answer *answer,
                               const struct coll_strag_entry *entries, int count)
 {
-    struct coll_strag_answer *answer = &call->answer;
     for (int i = 0; i < count; i++) {
         add_presence(&answer->presence, &entries[i].presence);
         compare(&answer->offer, entries[i].origin, entries[i].pinned);
     }
 }
 
-bool coll_strag_roll_call_end(const struct coll_strag_roll_call *call)
+bool coll_strag_roll_call_end(ompi_communicator_t *comm, const struct coll_strag_fingerprint *first,
+                              const struct coll_strag_answer *answer)
 {
-    warn_of(call->comm, call->first, &call->answer);
-    return call->answer.presence.missing == INT32_MAX;
+    char what[COLL_STRAG_DIFFERENCE_MAX];
+    struct coll_strag_fingerprint theirs;
+    const int missing = answer->presence.missing, varies = answer->presence.varies;
+    if (missing != INT32_MAX) {
+        coll_strag_fingerprint_find(comm, missing, &theirs);
+        if (coll_strag_fingerprint_differs(&theirs, what))
+            warn(comm, COLL_STRAG_WARN_NOT_EVERYWHERE, missing, what);
+    } else if (varies != INT32_MAX) {
+        coll_strag_fingerprint_find(comm, varies, &theirs);
+        if (coll_strag_fingerprint_varies(&theirs, first, what))
+            warn(comm, COLL_STRAG_WARN_DIFFERENT, varies, what);
+    }
+    return missing == INT32_MAX;
 }

@@ -19,14 +19,10 @@
  */
 bool coll_strag_roll_call_first(ompi_communicator_t *comm, struct coll_strag_fingerprint *first);
 
-/* This rank's answer, then that of all ranks. */
-struct coll_strag_roll_call {
-    ompi_communicator_t *comm;
-    const struct coll_strag_fingerprint *first;
-    struct coll_strag_answer {
-        struct coll_strag_presence presence;
-        struct coll_strag_offer offer;
-    } answer;
+/* This rank's answer, then that of all ranks: plain data. */
+struct coll_strag_answer {
+    struct coll_strag_presence presence;
+    struct coll_strag_offer offer;
 };
 
 /**
@@ -34,24 +30,23 @@ struct coll_strag_roll_call {
  * Rank 0, or the highest rank of a part of the tree, then hears those below it, makes the answer
  * from their entries, and spreads it (strag_exchange_spread) with whatever else it has to send.
  *
- * @param call      this rank's part; it stays where it is until the exchange is done
+ * @param answer    this rank's, with the origin that it has in its offer, if any; else all 0
  * @param exchange  the roll call is begun in it
- * @param offer     the origin that this rank has, if any
  * @param entries   [rank]: this rank's has info, if any; all else is 0
  */
-void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_exchange *exchange,
+void coll_strag_roll_call_begin(struct coll_strag_answer *answer, struct strag_exchange *exchange,
                                 ompi_communicator_t *comm,
                                 const struct coll_strag_fingerprint *first,
-                                const struct coll_strag_offer *offer,
                                 struct coll_strag_entry *entries);
 
 /** That is done: add the entries of `count` ranks, this one and those below it, to the answer.
  * @param entries  from this rank's on */
-void coll_strag_roll_call_add(struct coll_strag_roll_call *call,
+void coll_strag_roll_call_add(struct coll_strag_answer *answer,
                               const struct coll_strag_entry *entries, int count);
 
 /** The answer is there: its offer is what all ranks have, with rank 0's hosts. Warns if not all
  * have strag, and if parameters vary. @return whether all have it; the same on all that have */
-bool coll_strag_roll_call_end(const struct coll_strag_roll_call *call);
+bool coll_strag_roll_call_end(ompi_communicator_t *comm, const struct coll_strag_fingerprint *first,
+                              const struct coll_strag_answer *answer);
 
 #endif

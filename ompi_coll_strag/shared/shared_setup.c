@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shared_setup.h"
 
+#include "compat/world.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +86,6 @@ void coll_strag_shared_setup_release(struct coll_strag_shared_setup *shared_setu
         free(shared_setup->packed);
         free(shared_setup->lane_of);
         strag_compact_free(&shared_setup->vpids);
-        free(shared_setup->jobids);
         free(shared_setup);
         shared_setup = origin;
     }
@@ -110,52 +111,25 @@ void coll_strag_shared_setup_close(void)
 
 /* ---- Who has which ranks ---- */
 
-static opal_process_name_t name_there(const struct coll_strag_shared_setup *shared_setup, int rank)
+bool coll_strag_shared_setup_identify(struct coll_strag_shared_setup *shared_setup,
+                                      ompi_communicator_t *comm, uint64_t id)
 {
-    opal_process_name_t name = shared_setup->first;
-    if (shared_setup->in_order)
-        name.vpid += (uint32_t)rank;
-    else
-        name.vpid = (uint32_t)strag_compact_at(&shared_setup->vpids, rank);
-    if (shared_setup->jobids)
-        name.jobid = shared_setup->jobids[rank];
-    return name;
-}
-
-/* Those that are not in order, or not of one job. @return false: out of memory */
-static bool copy_names(struct coll_strag_shared_setup *shared_setup, ompi_communicator_t *comm,
-                       bool together)
-{
-    const size_t n = (size_t)ompi_comm_size(comm);
-    int32_t *vpids = malloc(n * sizeof *vpids);
-    shared_setup->jobids = together ? NULL : malloc(n * sizeof *shared_setup->jobids);
-    for (size_t rank = 0; rank < n; rank++) {
-        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int)rank);
-        if (vpids)
-            vpids[rank] = (int32_t)name.vpid;
-        if (shared_setup->jobids)
-            shared_setup->jobids[rank] = name.jobid;
-    }
-    const bool copied = vpids && (together || shared_setup->jobids) &&
-                        strag_compact_make(vpids, (int)n, &shared_setup->vpids);
+    const int n = ompi_comm_size(comm);
+    int32_t *vpids = malloc((size_t)n * sizeof *vpids);
+    shared_setup->n = n;
+    for (int rank = 0; vpids && rank < n; rank++)
+        vpids[rank] = (int32_t)ompi_group_get_proc_name(comm->c_local_group, rank).vpid;
+    const bool made = vpids && strag_compact_make(vpids, n, &shared_setup->vpids);
     free(vpids);
-    return copied;
+    shared_setup->id = made && coll_strag_is_of_this_job(comm) ? id : 0;
+    return made;
 }
 
-/* If the names follow one another, as in MPI_COMM_WORLD, the first one says it all. */
-bool coll_strag_shared_setup_note_names(struct coll_strag_shared_setup *shared_setup,
-                                        ompi_communicator_t *comm)
+static bool is_there(const struct coll_strag_shared_setup *shared_setup, int rank,
+                     opal_process_name_t name)
 {
-    const opal_process_name_t first = ompi_group_get_proc_name(comm->c_local_group, 0);
-    bool follow = true, together = true;
-    shared_setup->first = first;
-    for (int rank = 1; rank < ompi_comm_size(comm); rank++) {
-        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
-        follow = follow && name.vpid == first.vpid + (uint32_t)rank;
-        together = together && name.jobid == first.jobid;
-    }
-    shared_setup->in_order = follow && together;
-    return shared_setup->in_order || copy_names(shared_setup, comm, together);
+    return name.jobid == OPAL_PROC_MY_NAME.jobid &&
+           (int32_t)name.vpid == strag_compact_at(&shared_setup->vpids, rank);
 }
 
 /* Most often a process's rank there is as far from rank 0 as their numbers in the job, or a little
@@ -164,13 +138,13 @@ static int rank_there(const struct coll_strag_shared_setup *shared_setup, opal_p
                       int after)
 {
     const int n = shared_setup->n;
-    const uint32_t behind = name.vpid - shared_setup->first.vpid;
-    const int guess = behind < (uint32_t)n ? (int)behind : 0;
-    if (opal_compare_proc(name_there(shared_setup, guess), name) == 0)
+    const int32_t behind = (int32_t)name.vpid - strag_compact_at(&shared_setup->vpids, 0);
+    const int guess = behind >= 0 && behind < n ? (int)behind : 0;
+    if (is_there(shared_setup, guess, name))
         return guess;
     for (int i = 1; i <= n; i++) {
         const int rank = (after + i) % n;
-        if (opal_compare_proc(name_there(shared_setup, rank), name) == 0)
+        if (is_there(shared_setup, rank, name))
             return rank;
     }
     return -1;
@@ -193,8 +167,7 @@ static bool is_of(const struct coll_strag_shared_setup *shared_setup, ompi_commu
     const int n = ompi_comm_size(comm);
     int rank = 0;
     while (shared_setup->n == n && rank < n &&
-           opal_compare_proc(name_there(shared_setup, rank),
-                             ompi_group_get_proc_name(comm->c_local_group, rank)) == 0)
+           is_there(shared_setup, rank, ompi_group_get_proc_name(comm->c_local_group, rank)))
         rank++;
     return rank == n;
 }

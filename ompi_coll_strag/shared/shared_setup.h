@@ -2,11 +2,9 @@
 /*
  * What communicators of the same ranks, or of some of them, need not find out again: the topology,
  * what rank 0 decided, the arenas that are open, and this rank's plans. Made by a setup that ended
- * well on all ranks, and never changed after that, whatever the watch finds out later, but for
- * plans that are added. It lives as long as its communicator, or one that was derived from it.
- *
- * A later communicator looks for one that has all its ranks, its origin. The roll call
- * compares its id: do the other ranks find the same one?
+ * well on all ranks, and never changed after that, but for plans that are added. It lives as long
+ * as its communicator, or one that was derived from it. A later communicator looks for one that has
+ * all its ranks, its origin. The roll call compares its id: do the other ranks find the same one?
  */
 #ifndef COLL_STRAG_SHARED_SETUP_H
 #define COLL_STRAG_SHARED_SETUP_H
@@ -19,23 +17,20 @@
 #include "shm/shm.h"
 
 struct coll_strag_shared_setup {
-    uint64_t id; /* the same on all ranks, and random; 0: none is derived from it */
-    int n;
+    uint64_t id;             /* the same on all ranks, and random; 0: none is derived from it */
     bool shared;             /* ranks of a host share memory */
     bool numbered_as_origin; /* topology and lane_of are the origin's */
-    bool in_order;           /* the others follow rank 0 in the same job; or else: vpids, jobids */
     struct coll_strag_decision decision;
     struct coll_strag_given *given;  /* plans from files; owned; NULL: none */
     struct strag_topology *topology; /* on rank 0; owned, as what follows */
     void *packed;                    /* on other ranks: the same, as bytes; both NULL: there is
                                         none, or the ranks are numbered as in the origin */
     size_t packed_bytes;
-    uint8_t *lane_of;                       /* [rank]: enum coll_strag_lane */
-    struct strag_shm_hold *hold;            /* NULL: nothing is shared, or the origin has it */
-    struct strag_plan_store *plans;         /* a reference: for this decision's state and ports */
-    opal_process_name_t first;              /* rank 0's name, if it has an id */
-    struct strag_compact vpids;             /* [rank] */
-    uint32_t *jobids;                       /* [rank]; NULL: all have the first one's */
+    uint8_t *lane_of;               /* [rank]: enum coll_strag_lane */
+    struct strag_shm_hold *hold;    /* NULL: nothing is shared, or the origin has it */
+    struct strag_plan_store *plans; /* a reference: for this decision's state and ports */
+    int n;                          /* ranks, if it has an id; and their numbers in the job: */
+    struct strag_compact vpids;     /* [rank] */
     struct coll_strag_shared_setup *origin; /* that it was derived from: a reference; or NULL */
 
     /* this file's */
@@ -64,6 +59,11 @@ int coll_strag_shared_setup_topology(const struct coll_strag_shared_setup *share
                                      const struct strag_topology **topology,
                                      struct strag_topology **unpacked);
 
+/** Before it is published: others may know it by this id, unless its ranks are of several jobs. The
+ * same on all ranks. @return false: out of memory, and it has no id */
+bool coll_strag_shared_setup_identify(struct coll_strag_shared_setup *shared_setup,
+                                      ompi_communicator_t *comm, uint64_t id);
+
 /** All ranks have it, and all that belongs to it: from now on others may use it, if it has an id.
  * Once at most. */
 void coll_strag_shared_setup_publish(struct coll_strag_shared_setup *shared_setup);
@@ -78,11 +78,6 @@ void coll_strag_shared_setup_publish(struct coll_strag_shared_setup *shared_setu
  */
 struct coll_strag_shared_setup *coll_strag_shared_setup_find(ompi_communicator_t *comm,
                                                              int32_t *rank_of, bool *same);
-
-/** Note the names of a communicator's processes, before it is published.
- * @return false: out of memory */
-bool coll_strag_shared_setup_note_names(struct coll_strag_shared_setup *shared_setup,
-                                        ompi_communicator_t *comm);
 
 /** MPI has ended. */
 void coll_strag_shared_setup_close(void);

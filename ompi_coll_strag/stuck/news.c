@@ -9,12 +9,13 @@
 
 enum { TAG = COLL_STRAG_TAG_STUCK };
 
-/* A message that Open MPI may still read. */
-struct coll_strag_stuck_sent {
-    struct coll_strag_stuck_sent *next;
+/* Messages that Open MPI may still read, about whatever communicator: it may be freed before. */
+struct sent {
+    struct sent *next;
     ompi_request_t *request;
     struct strag_roster_message message;
 };
+static struct sent *first_sent;
 
 /* ---- What is kept ---- */
 
@@ -43,15 +44,9 @@ bool coll_strag_stuck_have_news(struct coll_strag_stuck_news **made, ompi_commun
 
 void coll_strag_stuck_free_news(struct coll_strag_stuck_news *news)
 {
-    if (NULL == news)
-        return;
-    coll_strag_stuck_free_sent(news);
-    while (news->sent) {
-        struct coll_strag_stuck_sent *sent = news->sent;
-        news->sent = sent->next;
-        ompi_request_free(&sent->request);
-    }
-    strag_roster_free(news->roster);
+    coll_strag_stuck_free_sent();
+    if (news)
+        strag_roster_free(news->roster);
     free(news);
 }
 
@@ -74,13 +69,12 @@ static int rank_in_world(const ompi_communicator_t *comm, int rank)
     return name.jobid == OPAL_PROC_MY_NAME.jobid ? (int)name.vpid : -1;
 }
 
-void coll_strag_stuck_send(struct coll_strag_stuck_news *news, ompi_communicator_t *comm,
-                           int32_t id, int rank, const struct strag_roster_entry *self,
-                           struct strag_roster *roster)
+void coll_strag_stuck_send(ompi_communicator_t *comm, int32_t id, int rank,
+                           const struct strag_roster_entry *self, struct strag_roster *roster)
 {
     ompi_communicator_t *world = coll_strag_world();
     const int to = rank_in_world(comm, rank);
-    struct coll_strag_stuck_sent *sent = world && to >= 0 ? malloc(sizeof *sent) : NULL;
+    struct sent *sent = world && to >= 0 ? malloc(sizeof *sent) : NULL;
     if (NULL == sent)
         return;
     strag_roster_write(roster, self, &sent->message);
@@ -91,13 +85,13 @@ void coll_strag_stuck_send(struct coll_strag_stuck_news *news, ompi_communicator
         free(sent);
         return;
     }
-    sent->next = news->sent;
-    news->sent = sent;
+    sent->next = first_sent;
+    first_sent = sent;
 }
 
-void coll_strag_stuck_free_sent(struct coll_strag_stuck_news *news)
+void coll_strag_stuck_free_sent(void)
 {
-    struct coll_strag_stuck_sent **link = &news->sent, *sent;
+    struct sent **link = &first_sent, *sent;
     while ((sent = *link) != NULL) {
         if (!REQUEST_COMPLETE(sent->request)) {
             link = &sent->next;
@@ -115,6 +109,12 @@ static struct {
     ompi_request_t *request; /* NULL: nothing is being received */
     struct coll_strag_stuck_received received;
 } inbox;
+
+void coll_strag_stuck_close_news(void)
+{
+    first_sent = NULL;
+    inbox.request = NULL;
+}
 
 /* @return whether a message is there, and is being received */
 static bool begin_receiving(ompi_communicator_t *world)

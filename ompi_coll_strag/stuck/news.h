@@ -14,17 +14,15 @@
 
 #include "say.h"
 
-struct coll_strag_stuck_sent;
-
 /* A rank that messages are exchanged with. */
 struct coll_strag_stuck_partner {
     int rank;
     bool asked; /* it has not answered yet */
     bool asks;  /* it waits, and this rank has not answered yet */
 
-    /* It has said something that ends this call, at this time (seconds). It is believed when it
-     * says so again: one message may be left over from another communicator that had the same
-     * number. */
+    /* It has said something that ends this call, or its setup, at this time (seconds). It is
+     * believed when it says so again: one message may be left over from another communicator that
+     * had the same number. */
     uint64_t bad_call;
     double bad_since;
 };
@@ -36,7 +34,6 @@ struct coll_strag_stuck_news {
     uint32_t asked_missing;             /* how often those that are to be named were asked */
     struct strag_standstill standstill; /* that this rank has spoken of last */
     uint64_t ended;                     /* the call that was to end with an error; 0: none */
-    struct coll_strag_stuck_sent *sent; /* messages that are not complete */
     int npartners;
     struct coll_strag_stuck_partner partners[];
 };
@@ -44,11 +41,11 @@ struct coll_strag_stuck_news {
 /** Make it, unless it is there. @return false: out of memory */
 bool coll_strag_stuck_have_news(struct coll_strag_stuck_news **news, ompi_communicator_t *comm);
 
-/** Messages that Open MPI may still read or write are left to it. NULL is allowed. */
+/** NULL is allowed. */
 void coll_strag_stuck_free_news(struct coll_strag_stuck_news *news);
 
-/** Free what has been sent. */
-void coll_strag_stuck_free_sent(struct coll_strag_stuck_news *news);
+/** Free what has been sent, of all communicators. As what follows, by one thread at a time. */
+void coll_strag_stuck_free_sent(void);
 
 /** @return NULL: the rank is no partner */
 struct coll_strag_stuck_partner *coll_strag_stuck_partner(struct coll_strag_stuck_news *news,
@@ -57,9 +54,11 @@ struct coll_strag_stuck_partner *coll_strag_stuck_partner(struct coll_strag_stuc
 /** Send a message; without memory for it none. It makes progress.
  * @param id      whose calls it is of (struct coll_strag_stuck_examined)
  * @param roster  NULL: it is about the sender only */
-void coll_strag_stuck_send(struct coll_strag_stuck_news *news, ompi_communicator_t *comm,
-                           int32_t id, int rank, const struct strag_roster_entry *self,
-                           struct strag_roster *roster);
+void coll_strag_stuck_send(ompi_communicator_t *comm, int32_t id, int rank,
+                           const struct strag_roster_entry *self, struct strag_roster *roster);
+
+/** MPI has ended: what was not complete is left to Open MPI. */
+void coll_strag_stuck_close_news(void);
 
 /* One that has come. */
 struct coll_strag_stuck_received {
@@ -68,7 +67,7 @@ struct coll_strag_stuck_received {
     int from; /* rank in MPI_COMM_WORLD */
 };
 
-/** Look for a message. It makes progress. To be called by one thread at a time.
+/** Look for a message. It makes progress.
  * @return it, valid until the next call; NULL if there is none */
 const struct coll_strag_stuck_received *coll_strag_stuck_receive(void);
 

@@ -77,6 +77,7 @@ static struct strag_roster_entry self_of(const struct coll_strag_stuck *stuck, d
         .number = number ? number : __atomic_load_n(&stuck->entered, __ATOMIC_RELAXED),
         .bytes = number ? __atomic_load_n(&stuck->bytes, __ATOMIC_RELAXED) : 0,
         .what = number ? __atomic_load_n(&stuck->what, __ATOMIC_RELAXED) : 0,
+        .first = coll_strag_stuck_first(stuck),
     };
     const struct coll_strag_transport *transport =
         __atomic_load_n(examined->transport, __ATOMIC_ACQUIRE);
@@ -85,6 +86,7 @@ static struct strag_roster_entry self_of(const struct coll_strag_stuck *stuck, d
          __atomic_load_n(&transport->draining, __ATOMIC_RELAXED) == (unsigned)number + 1)) {
         self.state = STRAG_ROSTER_FAILED;
         self.what = coll_strag_undecided(examined->failure) != OMPI_SUCCESS;
+        self.first = self.what ? 0 : self.first;
     }
     return self;
 }
@@ -185,7 +187,7 @@ static void tell(struct coll_strag_stuck *stuck, int rank, struct strag_roster *
     struct coll_strag_stuck_partner *partner = coll_strag_stuck_partner(news, rank);
     if (partner)
         partner->asks = false;
-    coll_strag_stuck_send(news, stuck->examined.comm, stuck->examined.id, rank, &self, roster);
+    coll_strag_stuck_send(stuck->examined.comm, stuck->examined.id, rank, &self, roster);
 }
 
 /* A partner has said something that ends the call: does it say so for the second time? */
@@ -218,9 +220,14 @@ static void take(struct coll_strag_stuck *stuck, const struct strag_roster_messa
             tell(stuck, other->rank, NULL, now);
         return;
     }
-    if (other->state == STRAG_ROSTER_FAILED && is_sure(partner, self.number, now))
+    const bool failed = other->state == STRAG_ROSTER_FAILED, tells = other->first && !self.first;
+    if (!(failed || tells || differs(&self, other)) || !is_sure(partner, self.number, now))
+        return;
+    if (tells)
+        (void)coll_strag_stuck_know_first(stuck, other->first);
+    if (failed)
         end_failed(stuck, other);
-    else if (differs(&self, other) && is_sure(partner, self.number, now))
+    else if (differs(&self, other))
         end_different(stuck, &self, other);
 }
 
@@ -231,8 +238,7 @@ static void answer_failed(struct coll_strag_stuck *own, const struct strag_roste
 {
     const struct strag_roster_entry self = self_of(own, now);
     if (self.state == STRAG_ROSTER_FAILED && asked->self.state == STRAG_ROSTER_WAITS)
-        coll_strag_stuck_send(own->examined.news, own->examined.comm, asked->id, asked->self.rank,
-                              &self, NULL);
+        coll_strag_stuck_send(own->examined.comm, asked->id, asked->self.rank, &self, NULL);
 }
 
 /* @param[out] own  the communicator's calls; NULL if it is not here, or not any more
@@ -350,8 +356,8 @@ static bool find_different(const struct coll_strag_stuck *stuck,
         struct strag_shm_entered call = {0, 0, 0};
         if (index >= 0 && rank != self->rank)
             strag_shm_entered(shm, index, self->number, &call);
-        *other = (struct strag_roster_entry){rank,        STRAG_ROSTER_RUNS, 0,
-                                             call.number, call.bytes,        call.what};
+        *other = (struct strag_roster_entry){rank,       STRAG_ROSTER_RUNS, 0, call.number,
+                                             call.bytes, call.what,         0};
         if (call.number && differs(self, other))
             return true;
     }
@@ -485,10 +491,8 @@ static void examine(struct coll_strag_stuck *stuck, double now)
     const unsigned moves = moves_of(stuck);
     if (coll_strag_failure(examined->comm) != OMPI_SUCCESS) /* all calls end by themselves */
         return;
-    if (examined->news) {
-        coll_strag_stuck_free_sent(examined->news);
+    if (examined->news)
         answer_partners(stuck, now);
-    }
     if (number != examined->number || moves != examined->moves) {
         examined->number = number;
         examined->moves = moves;
@@ -512,6 +516,7 @@ static int tick(void)
         return 0;
     examining = true;
     list.due = now + list.tick / 2;
+    coll_strag_stuck_free_sent();
     receive(now);
     for (struct coll_strag_stuck *stuck = list.first; stuck; stuck = list.next) {
         ompi_communicator_t *comm = stuck->examined.comm;
@@ -645,4 +650,5 @@ void coll_strag_stuck_close(void)
         opal_progress_unregister(tick);
     list.registered = false;
     list.first = NULL; /* of requests that were never freed */
+    coll_strag_stuck_close_news();
 }

@@ -54,6 +54,8 @@ struct coll_strag_stuck {
     /* Likewise, of setup. */
     bool in_setup;
     unsigned setup_moves; /* messages that were complete */
+    uint64_t first; /* that the ranks have agreed upon (shared/module.h); 0: not known yet. Who has
+                       not heard it from rank 0 waits until another rank says it */
 
     /* The calls' own: what was last found of an algorithm. */
     const struct strag_algorithm *algorithm;
@@ -140,6 +142,22 @@ void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck);
 static inline void coll_strag_stuck_setup_moved(struct coll_strag_stuck *stuck, unsigned moves)
 {
     __atomic_store_n(&stuck->setup_moves, moves, __ATOMIC_RELAXED);
+}
+
+/** What is known of `first`, also of what another rank has said. @return 0: nothing */
+static inline uint64_t coll_strag_stuck_first(const struct coll_strag_stuck *stuck)
+{
+    return __atomic_load_n(&stuck->first, __ATOMIC_ACQUIRE);
+}
+
+/** It is known; the first time counts. @return as above */
+static inline uint64_t coll_strag_stuck_know_first(struct coll_strag_stuck *stuck, uint64_t first)
+{
+    uint64_t none = 0;
+    return __atomic_compare_exchange_n(&stuck->first, &none, first, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE)
+               ? first
+               : none;
 }
 
 /** It is set up, or was given up. */

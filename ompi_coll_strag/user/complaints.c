@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "complaints.h"
 
-#include "base/file.h"
 #include "base/text.h"
 #include "manual/manual.h"
 
@@ -9,8 +8,6 @@
 #include <string.h>
 
 extern char **environ;
-
-enum { LONGEST_FILE = 1 << 20 }; /* bytes */
 
 static const char prefix[] = STRAG_PREFIX, in_environment[] = "OMPI_MCA_";
 
@@ -38,91 +35,45 @@ void coll_strag_complain(const struct coll_strag_source *source, const char *rea
 
 /* ---- Parameters that do not exist ---- */
 
-/* Part of a text; no NUL at its end. */
-struct part {
-    const char *text;
-    size_t length;
-};
-
-static bool is_ours(struct part name)
-{
-    return name.length >= strlen(prefix) && strncmp(name.text, prefix, strlen(prefix)) == 0;
-}
-
 /* Open MPI itself has some parameters for every component, such as coll_strag_major_version: it
  * knows all that exist. */
-static void check(struct coll_strag_complaints *complaints, struct part name, struct part value)
+static void check(struct coll_strag_complaints *complaints, const char *name, const char *value)
 {
-    const struct strag_quote whole = strag_quote(name.text, name.length),
-                             text = strag_quote(value.text, value.length);
+    const struct strag_quote whole = strag_quoted(name);
     struct strag_nearest nearest = {NULL, 0};
     int index;
-    if (!is_ours(name) || mca_base_var_find_by_name(whole.text, &index) == OPAL_SUCCESS)
+    if (strncmp(name, prefix, strlen(prefix)) != 0 ||
+        mca_base_var_find_by_name(name, &index) == OPAL_SUCCESS)
         return;
     for (int p = 0; p < STRAG_PARAMETERS; p++)
         strag_nearest_offer(&nearest, whole.text, strag_parameters[p].name);
-    coll_strag_complain(&(struct coll_strag_source){whole.text, text.text, complaints},
+    coll_strag_complain(&(struct coll_strag_source){whole.text, value, complaints},
                         "no such parameter", nearest.name,
                         "what `ompi_info --param coll strag --level 9` lists", "nothing");
 }
 
 static void check_environment(struct coll_strag_complaints *complaints)
 {
+    char name[128];
     for (char **variable = environ; variable && *variable; variable++) {
-        if (strncmp(*variable, in_environment, strlen(in_environment)) != 0)
+        const char *end = strchr(*variable, '=');
+        if (!end || strncmp(*variable, in_environment, strlen(in_environment)) != 0)
             continue;
-        const char *name = *variable + strlen(in_environment), *end = strchr(name, '=');
-        if (end)
-            check(complaints, (struct part){name, (size_t)(end - name)},
-                  (struct part){end + 1, strlen(end + 1)});
+        const char *begin = *variable + strlen(in_environment);
+        snprintf(name, sizeof name, "%.*s", (int)(end - begin), begin);
+        check(complaints, name, end + 1);
     }
 }
 
-/* Take the next word off a line. @return length 0: there is none */
-static struct part next_word(struct part *line)
-{
-    static const char between[] = " \t\r=\"'";
-    struct part word;
-    while (line->length && strchr(between, *line->text)) {
-        line->text++;
-        line->length--;
-    }
-    word = (struct part){line->text, 0};
-    while (line->length && !strchr(between, *line->text)) {
-        line->text++;
-        line->length--;
-        word.length++;
-    }
-    return word;
-}
+static struct coll_strag_complaints *of_files;
 
-/* A parameter file has lines NAME = VALUE; those of mpirun --tune may have several --mca NAME
- * VALUE. What the environment has, too, goes before it, and was read before. */
-static void check_line(struct coll_strag_complaints *complaints, struct part line)
+/* What the environment has, too, goes before it, and was checked before. */
+static void check_entry(const char *name, const char *value)
 {
     char variable[128];
-    for (struct part word = next_word(&line); word.length; word = next_word(&line)) {
-        if (word.text[0] == '-')
-            continue;
-        const struct part value = next_word(&line);
-        snprintf(variable, sizeof variable, "%s%.*s", in_environment,
-                 (int)(word.length < 100 ? word.length : 100), word.text);
-        if (!getenv(variable))
-            check(complaints, word, value);
-    }
-}
-
-static void check_file(struct coll_strag_complaints *complaints, const char *file)
-{
-    struct strag_line line = {.number = 0};
-    char *text;
-    size_t length;
-    if (strag_file_read(file, LONGEST_FILE, &text, &length, NULL) != STRAG_OK)
-        return;
-    const char *rest = text;
-    while (strag_next_line(&rest, &length, &line))
-        check_line(complaints, (struct part){line.text, line.length});
-    free(text);
+    snprintf(variable, sizeof variable, "%s%s", in_environment, name);
+    if (!getenv(variable))
+        check(of_files, name, value ? value : "");
 }
 
 /* The files that Open MPI has read: a parameter of its own names them, between commas. */
@@ -136,8 +87,9 @@ static void check_files(struct coll_strag_complaints *complaints, const char *pa
     for (const char *at = files->stringval; *at; at += *at == ',') {
         const size_t length = strcspn(at, ",");
         char *file = strag_text_copy(at, length);
+        of_files = complaints;
         if (file)
-            check_file(complaints, file);
+            (void)opal_util_keyval_parse(file, check_entry);
         free(file);
         at += length;
     }

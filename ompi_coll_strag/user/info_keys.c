@@ -9,20 +9,22 @@
 
 static const char prefix[] = STRAG_PREFIX;
 
-enum key { ALGORITHM, PLAN, PORTS, TRANSPORT, REPORT, STRAGGLER, SLOWDOWN, KEYS };
-
 /* The keys that exist, and what reads or checks their values. */
 static const struct {
     enum strag_parameter_id parameter; /* of the same name */
     int (*read)(const struct coll_strag_source *source);
-} keys[KEYS] = {
-    [ALGORITHM] = {STRAG_SET_ALGORITHM, coll_strag_read_algorithm},
-    [PLAN] = {STRAG_SET_PLAN, coll_strag_check_plan},
-    [PORTS] = {STRAG_SET_PORTS, coll_strag_read_ports},
-    [TRANSPORT] = {STRAG_SET_TRANSPORT, coll_strag_read_transport},
-    [REPORT] = {STRAG_SET_REPORT, coll_strag_read_switch},
-    [STRAGGLER] = {STRAG_SET_STRAGGLER, coll_strag_check_straggler},
-    [SLOWDOWN] = {STRAG_SET_SLOWDOWN, coll_strag_check_slowdown},
+    const char *const *text; /* the parameter's, if the key's is not a number */
+    const char *wrong;       /* instead of such a key that cannot be used */
+} keys[COLL_STRAG_KEYS] = {
+    [COLL_STRAG_KEY_ALGORITHM] = {STRAG_SET_ALGORITHM, coll_strag_read_algorithm},
+    [COLL_STRAG_KEY_PLAN] = {STRAG_SET_PLAN, coll_strag_check_plan, &coll_strag_settings.plan, ""},
+    [COLL_STRAG_KEY_PORTS] = {STRAG_SET_PORTS, coll_strag_read_ports},
+    [COLL_STRAG_KEY_TRANSPORT] = {STRAG_SET_TRANSPORT, coll_strag_read_transport},
+    [COLL_STRAG_KEY_REPORT] = {STRAG_SET_REPORT, coll_strag_read_switch},
+    [COLL_STRAG_KEY_STRAGGLER] = {STRAG_SET_STRAGGLER, coll_strag_check_straggler,
+                                  &coll_strag_settings.straggler, "auto"},
+    [COLL_STRAG_KEY_SLOWDOWN] = {STRAG_SET_SLOWDOWN, coll_strag_check_slowdown,
+                                 &coll_strag_settings.slowdown, "auto"},
 };
 
 static const char *key_name(int key)
@@ -49,7 +51,8 @@ static bool has_keys(ompi_communicator_t *comm)
 }
 
 /* The text of a key. @return whether the communicator has it */
-static bool get_key(ompi_communicator_t *comm, enum key key, char text[COLL_STRAG_KEY_MAX])
+static bool get_key(ompi_communicator_t *comm, enum coll_strag_key key,
+                    char text[COLL_STRAG_KEY_MAX])
 {
     return has_keys(comm) && coll_strag_info(comm, key_name(key), text, COLL_STRAG_KEY_MAX);
 }
@@ -60,10 +63,9 @@ static void complain_unknown(const struct coll_strag_source *source, const char 
 {
     char accepted[256] = "";
     struct strag_nearest nearest = {NULL, 0};
-    for (int k = 0; k < KEYS; k++) {
-        const size_t length = strlen(accepted);
+    for (int k = 0; k < COLL_STRAG_KEYS; k++) {
         strag_nearest_offer(&nearest, name, key_name(k));
-        snprintf(accepted + length, sizeof accepted - length, "%s%s", k ? ", " : "", key_name(k));
+        strag_append(accepted, sizeof accepted, "%s%s", k ? ", " : "", key_name(k));
     }
     coll_strag_complain(source, "no such info key", nearest.name, accepted, "nothing");
 }
@@ -78,9 +80,9 @@ static void check_key(ompi_communicator_t *comm, const char *name,
         !coll_strag_info(comm, name, text, sizeof text))
         return;
     snprintf(called, sizeof called, "%s (info key)", name);
-    while (k < KEYS && strcmp(name, key_name(k)) != 0)
+    while (k < COLL_STRAG_KEYS && strcmp(name, key_name(k)) != 0)
         k++;
-    if (k < KEYS)
+    if (k < COLL_STRAG_KEYS)
         (void)keys[k].read(&source);
     else
         complain_unknown(&source, name);
@@ -118,18 +120,17 @@ void coll_strag_check_keys(ompi_communicator_t *comm)
     if (ompi_comm_rank(comm) != 0 || !has_keys(comm))
         return;
     struct coll_strag_complaints complaints = {.length = 0};
-    char name[MPI_MAX_INFO_KEY + 1];
-    const int count = coll_strag_info_count(comm);
-    for (int k = 0; k < count; k++)
-        if (coll_strag_info_name(comm, k, name))
-            check_key(comm, name, &complaints);
+    opal_info_entry_t *entry;
+    OPAL_LIST_FOREACH(entry, &comm->super.s_info->super, opal_info_entry_t)
+    {
+        check_key(comm, COLL_STRAG_INFO_NAME(entry), &complaints);
+    }
     coll_strag_warn_of_keys(&complaints);
 }
 
-_Static_assert(sizeof(struct coll_strag_keys) / sizeof(uint64_t) == KEYS, "a hash for each key");
-
 /* 0: there is no such key. Its text too. */
-static uint64_t key_hash(ompi_communicator_t *comm, enum key key, char text[COLL_STRAG_KEY_MAX])
+static uint64_t key_hash(ompi_communicator_t *comm, enum coll_strag_key key,
+                         char text[COLL_STRAG_KEY_MAX])
 {
     return get_key(comm, key, text) ? strag_hash(STRAG_HASH_START, text, strlen(text)) | 1 : 0;
 }
@@ -137,8 +138,8 @@ static uint64_t key_hash(ompi_communicator_t *comm, enum key key, char text[COLL
 void coll_strag_note_keys(ompi_communicator_t *comm, struct coll_strag_keys *recorded)
 {
     char text[COLL_STRAG_KEY_MAX];
-    for (int k = 0; k < KEYS; k++)
-        recorded->hash[k] = key_hash(comm, (enum key)k, text);
+    for (int k = 0; k < COLL_STRAG_KEYS; k++)
+        recorded->hash[k] = key_hash(comm, (enum coll_strag_key)k, text);
 }
 
 void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_strag_keys *recorded)
@@ -147,8 +148,8 @@ void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_str
     char text[COLL_STRAG_KEY_MAX], called[64];
     if (ompi_comm_rank(comm) != 0)
         return;
-    for (int k = 0; k < KEYS; k++) {
-        const uint64_t hash = key_hash(comm, (enum key)k, text);
+    for (int k = 0; k < COLL_STRAG_KEYS; k++) {
+        const uint64_t hash = key_hash(comm, (enum coll_strag_key)k, text);
         if (hash == 0 || hash == recorded->hash[k])
             continue;
         const struct coll_strag_source source = {called, text, &complaints};
@@ -163,68 +164,25 @@ void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_str
 bool coll_strag_has_watch_keys(ompi_communicator_t *comm)
 {
     char text[COLL_STRAG_KEY_MAX];
-    return get_key(comm, STRAGGLER, text) || get_key(comm, SLOWDOWN, text) ||
-           get_key(comm, REPORT, text);
+    return get_key(comm, COLL_STRAG_KEY_STRAGGLER, text) ||
+           get_key(comm, COLL_STRAG_KEY_SLOWDOWN, text) ||
+           get_key(comm, COLL_STRAG_KEY_REPORT, text);
 }
 
 /* ---- Values ---- */
 
-/* @return as the key's reader, or `otherwise` where there is no such key */
-static int read_key(ompi_communicator_t *comm, enum key key, int otherwise)
+int coll_strag_key(ompi_communicator_t *comm, enum coll_strag_key key, int otherwise)
 {
     char text[COLL_STRAG_KEY_MAX];
     const struct coll_strag_source source = {key_name(key), text, NULL};
     return get_key(comm, key, text) ? keys[key].read(&source) : otherwise;
 }
 
-/* The same for texts. @param otherwise  the parameter @param wrong  for a key that cannot be used
- */
-static const char *text_of(ompi_communicator_t *comm, enum key key, char *buffer,
-                           const char *otherwise, const char *wrong)
+const char *coll_strag_key_text(ompi_communicator_t *comm, enum coll_strag_key key,
+                                char text[COLL_STRAG_KEY_MAX])
 {
-    const struct coll_strag_source source = {key_name(key), buffer, NULL};
-    if (!get_key(comm, key, buffer))
-        return otherwise;
-    return keys[key].read(&source) ? buffer : wrong;
-}
-
-int coll_strag_pinned(ompi_communicator_t *comm, int otherwise)
-{
-    return read_key(comm, ALGORITHM, otherwise);
-}
-
-int coll_strag_ports(ompi_communicator_t *comm)
-{
-    return read_key(comm, PORTS, coll_strag_settings.ports);
-}
-
-enum coll_strag_transport_kind coll_strag_transport_wanted(ompi_communicator_t *comm,
-                                                           bool (*ucp_takes_device)(void))
-{
-    int kind = read_key(comm, TRANSPORT, coll_strag_settings.transport);
-    if (kind == COLL_STRAG_TRANSPORTS)
-        return ucp_takes_device() ? COLL_STRAG_UCP : COLL_STRAG_PML;
-    return (enum coll_strag_transport_kind)kind;
-}
-
-bool coll_strag_report_wanted(ompi_communicator_t *comm)
-{
-    return read_key(comm, REPORT, coll_strag_settings.report);
-}
-
-const char *coll_strag_straggler(ompi_communicator_t *comm, char *buffer)
-{
-    return text_of(comm, STRAGGLER, buffer, coll_strag_settings.straggler, "auto");
-}
-
-const char *coll_strag_slowdown(ompi_communicator_t *comm, char *buffer)
-{
-    return text_of(comm, SLOWDOWN, buffer, coll_strag_settings.slowdown, "auto");
-}
-
-const char *coll_strag_plan_wanted(ompi_communicator_t *comm, char *buffer, bool *keyed)
-{
-    const char *text = text_of(comm, PLAN, buffer, coll_strag_settings.plan, "");
-    *keyed = text == buffer;
-    return text;
+    const struct coll_strag_source source = {key_name(key), text, NULL};
+    if (!get_key(comm, key, text))
+        return *keys[key].text;
+    return keys[key].read(&source) ? text : keys[key].wrong;
 }

@@ -8,8 +8,19 @@
 
 #include "settings.h"
 
-/** On the communicator's rank 0: warn, once, of keys that do not exist and of values that mean
- * nothing. Costs nothing if the communicator has no info. */
+enum coll_strag_key {
+    COLL_STRAG_KEY_ALGORITHM,
+    COLL_STRAG_KEY_PLAN,
+    COLL_STRAG_KEY_PORTS,
+    COLL_STRAG_KEY_TRANSPORT,
+    COLL_STRAG_KEY_REPORT,
+    COLL_STRAG_KEY_STRAGGLER,
+    COLL_STRAG_KEY_SLOWDOWN,
+    COLL_STRAG_KEYS
+};
+
+/** On the communicator's rank 0, when it is made: warn, once, of keys that do not exist and of
+ * values that mean nothing. Costs nothing if the communicator has no info. */
 void coll_strag_check_keys(ompi_communicator_t *comm);
 
 /** Does the communicator have one of those keys on this rank that describe its ranks, or that they
@@ -18,7 +29,7 @@ bool coll_strag_has_watch_keys(ompi_communicator_t *comm);
 
 /* What the keys were when they were read. */
 struct coll_strag_keys {
-    uint64_t hash[7];
+    uint64_t hash[COLL_STRAG_KEYS];
 };
 
 /** Note them, when the communicator is made, and on its rank 0 when they are used. Costs nothing
@@ -33,32 +44,16 @@ void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_str
 /** Show a warning of such keys, unless it was shown before. */
 void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints);
 
-/** coll_strag_algorithm: as coll_strag_read_algorithm.
- * @param otherwise  rank 0's parameter, for communicators without the key */
-int coll_strag_pinned(ompi_communicator_t *comm, int otherwise);
-
-/** coll_strag_ports: how many links a host drives at the same time; 0: as suits the algorithm. */
-int coll_strag_ports(ompi_communicator_t *comm);
-
-/** coll_strag_transport. @param ucp_takes_device  asked for auto: are there buffers in a device's
- * memory that UCX would take from there? */
-enum coll_strag_transport_kind coll_strag_transport_wanted(ompi_communicator_t *comm,
-                                                           bool (*ucp_takes_device)(void));
-
-/** coll_strag_report. */
-bool coll_strag_report_wanted(ompi_communicator_t *comm);
+/** A key's value. @param otherwise  the parameter's, for communicators without the key
+ * @return as what values.h has for it */
+int coll_strag_key(ompi_communicator_t *comm, enum coll_strag_key key, int otherwise);
 
 enum { COLL_STRAG_KEY_MAX = MPI_MAX_INFO_VAL + 1 }; /* bytes of a value */
 
-/** coll_strag_straggler and coll_strag_slowdown, as machine/state_text.h reads them.
- * @param buffer  [COLL_STRAG_KEY_MAX], for an info key's. @return it, or the parameter */
-const char *coll_strag_straggler(ompi_communicator_t *comm, char *buffer);
-const char *coll_strag_slowdown(ompi_communicator_t *comm, char *buffer);
-
-/** coll_strag_plan, checked; as coll_strag_next_file_range reads it; "": none.
- * @param buffer      [COLL_STRAG_KEY_MAX], for an info key's
- * @param[out] keyed  it is the key's
- * @return it, or the parameter */
-const char *coll_strag_plan_wanted(ompi_communicator_t *comm, char *buffer, bool *keyed);
+/** The text of a key, checked: coll_strag_straggler's or coll_strag_slowdown's, as
+ * machine/state_text.h reads them, or coll_strag_plan's, as coll_strag_next_file_range does.
+ * @param text  room for it @return `text`, if it is the key's; else the parameter */
+const char *coll_strag_key_text(ompi_communicator_t *comm, enum coll_strag_key key,
+                                char text[COLL_STRAG_KEY_MAX]);
 
 #endif

@@ -2,11 +2,9 @@
 #include "log.h"
 
 #include "compat/world.h"
-#include "texts.h"
 
 #include "base/units.h"
 
-#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +22,6 @@ static struct {
     int stream;      /* of our own, or -1: the coll framework's */
     unsigned warned; /* a bit for each enum coll_strag_warning; atomic */
 } log_state = {.stream = -1};
-
-const char *coll_strag_folder(char *buffer, size_t size)
-{
-    Dl_info info;
-    char *path = NULL;
-    if (dladdr(coll_strag_version, &info) && info.dli_fname)
-        path = realpath(info.dli_fname, NULL);
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    size_t length = slash ? (size_t)(slash + 1 - path) : 0;
-    snprintf(buffer, size, "%.*s", length < size ? (int)length : 0, slash ? path : "");
-    free(path);
-    return buffer;
-}
 
 const char *coll_strag_host_of(ompi_communicator_t *comm, int rank)
 {

@@ -41,6 +41,15 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_AWAITED,
 };
 
+/* What it says, and which processes show it. */
+struct coll_strag_text {
+    const char *text; /* its %s, one or two: what cannot be used, and why */
+    enum { ANY_RANK, FIRST_RANK, FIRST_AND_OTHER_HOSTS, ONE_PER_HOST } who;
+};
+
+/* [enum coll_strag_warning] */
+extern const struct coll_strag_text coll_strag_texts[];
+
 /* strag's, such as 1.2.0. */
 extern const char coll_strag_version[];
 
@@ -70,9 +79,5 @@ void coll_strag_warned(enum coll_strag_warning warning);
 
 /** Show a warning, as often as it is asked for. @param what, why  for its %s */
 void coll_strag_show(enum coll_strag_warning warning, const char *what, const char *why);
-
-/** The folder of the component's .so, not of a link to it, with a slash at the end. @return ""
- * where it is not known */
-const char *coll_strag_folder(char *buffer, size_t size);
 
 #endif

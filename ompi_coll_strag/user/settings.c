@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The component's parameters, as manual/manual.h has them: registering them, and what their texts
- * are turned into.
- */
 #include "settings.h"
 
+#include "base/c_locale.h"
 #include "base/parse.h"
 #include "detect/window.h"
 #include "manual/manual.h"
@@ -71,21 +68,136 @@ static struct coll_strag_source source_of(int parameter, struct coll_strag_compl
     };
 }
 
+/* @return bytes, low to high; if the text is `word`, or no such size: `otherwise` */
+static size_t read_size(const struct coll_strag_source *source, const char *word, size_t otherwise,
+                        size_t low, size_t high, const char *accepted)
+{
+    size_t bytes = 0;
+    if (coll_strag_source_is(source, word))
+        return otherwise;
+    int status = strag_parse_bytes(source->text, &bytes, NULL);
+    if (status == STRAG_OK && bytes >= low && bytes <= high)
+        return bytes;
+    coll_strag_complain(source, status == STRAG_OK ? "out of range" : "not a size", NULL, accepted,
+                        word);
+    return otherwise;
+}
+
+/* A number of the cost model. @param id  enum strag_model_id @return seconds, or bytes per second;
+ * below 0: the text is empty, or no such number */
+static double read_number(const struct coll_strag_source *source, int id)
+{
+    char accepted[64];
+    double value;
+    if (coll_strag_source_is(source, ""))
+        return -1;
+    if (strag_model_number_parse(id, source->text, &value, NULL) == STRAG_OK)
+        return value;
+    const locale_t before = strag_c_locale_enter();
+    const struct strag_model_number *number = &strag_model_numbers[id];
+    snprintf(accepted, sizeof accepted, "numbers from %g to %g, in %s", number->least,
+             STRAG_MODEL_NUMBER_MOST, number->unit);
+    strag_c_locale_leave(before);
+    coll_strag_complain(source, "not a number in this range", NULL, accepted,
+                        "a default for the network");
+    return -1;
+}
+
+/* @return an integer from 0 to `most`; or `otherwise` */
+static int read_integer(const struct coll_strag_source *source, int most, int otherwise)
+{
+    char accepted[64] = "an integer, 0 or more", used[16];
+    int value;
+    if (strag_parse_integer(source->text, 0, most, &value, NULL) == STRAG_OK)
+        return value;
+    if (most < INT_MAX)
+        snprintf(accepted, sizeof accepted, "an integer from 0 to %d", most);
+    snprintf(used, sizeof used, "%d", otherwise);
+    coll_strag_complain(source, "not such an integer", NULL, accepted, used);
+    return otherwise;
+}
+
+static enum coll_strag_device_buffers read_device_buffers(const struct coll_strag_source *source)
+{
+    static const char *const words[] = {
+        [COLL_STRAG_IF_ANY] = "auto", [COLL_STRAG_YES] = "yes", [COLL_STRAG_NO] = "no", NULL};
+    return (enum coll_strag_device_buffers)coll_strag_read_word(source, words, "auto, yes, no",
+                                                                COLL_STRAG_IF_ANY);
+}
+
+static enum coll_strag_shared_memory read_shared_memory(const struct coll_strag_source *source)
+{
+    static const char *const words[] = {
+        [COLL_STRAG_SHARED_NEVER] = "0",
+        [COLL_STRAG_SHARED_WANTED] = "1",
+        [COLL_STRAG_SHARED_AUTO] = "auto",
+        NULL,
+    };
+    return (enum coll_strag_shared_memory)coll_strag_read_word(source, words, "auto, 0 or 1",
+                                                               COLL_STRAG_SHARED_AUTO);
+}
+
+/* 0 and 1 are what there was before. */
+static enum strag_reproducible read_reproducible(const struct coll_strag_source *source)
+{
+    if (coll_strag_source_is(source, "0"))
+        return STRAG_REPRODUCIBLE_NO;
+    if (coll_strag_source_is(source, "1"))
+        return STRAG_REPRODUCIBLE_RANKS;
+    return (enum strag_reproducible)coll_strag_read_word(source, strag_reproducible_names,
+                                                         "no (or 0), mapping, ranks (or 1)",
+                                                         STRAG_REPRODUCIBLE_NO);
+}
+
+/* @param[out] file  the file that is named; "": none @return whether a report is wanted */
+static bool read_report(const struct coll_strag_source *source, const char **file)
+{
+    static const char *const words[] = {"0", "1", "false", "true", "no", "yes", NULL};
+    *file = strpbrk(source->text, "./") ? source->text : "";
+    return **file || coll_strag_read_word(source, words,
+                                          "0, 1, or a file's name with a dot or a slash in it", 0) %
+                         2;
+}
+
+/* @return the caller's to free; NULL: none, or a bad one */
+static struct strag_layout *read_grid(const struct coll_strag_source *source)
+{
+    static const struct {
+        const char *prefix;
+        enum strag_network network;
+        bool wrap;
+    } kinds[] = {{"torus:", STRAG_NETWORK_TORUS, true},
+                 {"mesh:", STRAG_NETWORK_TORUS, false},
+                 {"hyperx:", STRAG_NETWORK_HYPERX, false},
+                 {"", STRAG_NETWORK_TORUS, true}};
+    struct strag_layout *grid = NULL;
+    struct strag_error err;
+    int kind = 0;
+    if (coll_strag_source_is(source, ""))
+        return NULL;
+    while (strncmp(source->text, kinds[kind].prefix, strlen(kinds[kind].prefix)) != 0)
+        kind++;
+    if (strag_layout_from_dims(source->text + strlen(kinds[kind].prefix), kinds[kind].network,
+                               kinds[kind].wrap, &grid, &err) != STRAG_OK)
+        coll_strag_complain(source, err.text, NULL,
+                            "sizes such as 8x8x4, also mesh:8x8 and hyperx:8x8", "none");
+    return grid;
+}
+
 static void read_sizes(struct coll_strag_settings *settings, const struct coll_strag_source *from)
 {
     const struct coll_strag_source *minimum = &from[STRAG_SET_MINIMUM_SIZE];
-    settings->segment =
-        coll_strag_read_size(&from[STRAG_SET_SEGMENT_SIZE], "auto", 0, 1, (size_t)1 << 30,
-                             "auto, or bytes from 1 to 1G, such as 1M");
-    settings->minimum = coll_strag_read_size(minimum, "auto", STRAG_MINIMUM_USUAL, 0, SIZE_MAX,
-                                             "bytes, such as 8K, or auto");
+    settings->segment = read_size(&from[STRAG_SET_SEGMENT_SIZE], "auto", 0, 1, (size_t)1 << 30,
+                                  "auto, or bytes from 1 to 1G, such as 1M");
+    settings->minimum =
+        read_size(minimum, "auto", STRAG_MINIMUM_USUAL, 0, SIZE_MAX, "bytes, such as 8K, or auto");
     settings->minimum_set = !coll_strag_source_is(minimum, "auto") &&
                             strag_parse_bytes(minimum->text, &(size_t){0}, NULL) == STRAG_OK;
-    settings->watch_from = coll_strag_read_size(
-        &from[STRAG_SET_WATCH_SIZE], "64K", (size_t)64 << 10, 0, SIZE_MAX, "bytes, such as 64K");
-    settings->shared_memory_size = coll_strag_read_size(
-        &from[STRAG_SET_SHARED_MEMORY_SIZE], "256M", (size_t)256 << 20, (size_t)1 << 20,
-        (size_t)64 << 30, "bytes from 1M to 64G, such as 256M");
+    settings->watch_from = read_size(&from[STRAG_SET_WATCH_SIZE], "64K", (size_t)64 << 10, 0,
+                                     SIZE_MAX, "bytes, such as 64K");
+    settings->shared_memory_size =
+        read_size(&from[STRAG_SET_SHARED_MEMORY_SIZE], "256M", (size_t)256 << 20, (size_t)1 << 20,
+                  (size_t)64 << 30, "bytes from 1M to 64G, such as 256M");
 }
 
 /* How the machine is described, and its slow ranks and links. */
@@ -97,8 +209,8 @@ static void read_machine(struct coll_strag_settings *settings, const struct coll
     settings->save_file = from[STRAG_SET_SAVE].text;
     settings->plan = coll_strag_check_plan(&from[STRAG_SET_PLAN]) ? from[STRAG_SET_PLAN].text : "";
     settings->trace_file = from[STRAG_SET_TRACE].text;
-    settings->report = coll_strag_read_report(&from[STRAG_SET_REPORT], &settings->report_file);
-    settings->grid = coll_strag_read_grid(&from[STRAG_SET_TORUS]);
+    settings->report = read_report(&from[STRAG_SET_REPORT], &settings->report_file);
+    settings->grid = read_grid(&from[STRAG_SET_TORUS]);
     settings->grid_text = from[STRAG_SET_TORUS].text;
     settings->has_layout_or_rules = settings->layout_file[0] || settings->rules_file[0] ||
                                     settings->plan[0] || NULL != settings->grid;
@@ -109,7 +221,7 @@ static void read_machine(struct coll_strag_settings *settings, const struct coll
                              ? from[STRAG_SET_SLOWDOWN].text
                              : "auto";
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
-        settings->number[id] = coll_strag_read_number(&from[STRAG_SET_NUMBERS + id], id);
+        settings->number[id] = read_number(&from[STRAG_SET_NUMBERS + id], id);
 }
 
 void coll_strag_settings_read(void)
@@ -123,21 +235,18 @@ void coll_strag_settings_read(void)
     settings->pinned = coll_strag_read_algorithm(&from[STRAG_SET_ALGORITHM]);
     settings->ports = coll_strag_read_ports(&from[STRAG_SET_PORTS]);
     settings->transport = coll_strag_read_transport(&from[STRAG_SET_TRANSPORT]);
-    settings->device_buffers = (enum coll_strag_device_buffers)coll_strag_read_device_buffers(
-        &from[STRAG_SET_DEVICE_BUFFERS]);
-    settings->shared_memory = (enum coll_strag_shared_memory)coll_strag_read_shared_memory(
-        &from[STRAG_SET_SHARED_MEMORY]);
+    settings->device_buffers = read_device_buffers(&from[STRAG_SET_DEVICE_BUFFERS]);
+    settings->shared_memory = read_shared_memory(&from[STRAG_SET_SHARED_MEMORY]);
     /* Device memory is staged for it in more and shorter pieces than for the PML, which is twice as
      * fast (doc/guide/gpus.md). */
     if (settings->device_buffers == COLL_STRAG_YES &&
         settings->shared_memory == COLL_STRAG_SHARED_AUTO)
         settings->shared_memory = COLL_STRAG_SHARED_NEVER;
-    settings->reproducible =
-        (enum strag_reproducible)coll_strag_read_reproducible(&from[STRAG_SET_REPRODUCIBLE]);
-    settings->priority = coll_strag_read_integer(&from[STRAG_SET_PRIORITY], INT_MAX, 0);
-    settings->verbose = coll_strag_read_integer(&from[STRAG_SET_VERBOSE], INT_MAX, 0);
-    settings->window = coll_strag_read_integer(&from[STRAG_SET_WINDOW], STRAG_WINDOW_CALLS, 0);
-    settings->stuck = coll_strag_read_integer(&from[STRAG_SET_STUCK], INT_MAX, 30);
+    settings->reproducible = read_reproducible(&from[STRAG_SET_REPRODUCIBLE]);
+    settings->priority = read_integer(&from[STRAG_SET_PRIORITY], INT_MAX, 0);
+    settings->verbose = read_integer(&from[STRAG_SET_VERBOSE], INT_MAX, 0);
+    settings->window = read_integer(&from[STRAG_SET_WINDOW], STRAG_WINDOW_CALLS, 0);
+    settings->stuck = read_integer(&from[STRAG_SET_STUCK], INT_MAX, 30);
     read_sizes(settings, from);
     read_machine(settings, from);
     if (report_to)

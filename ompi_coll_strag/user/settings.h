@@ -10,6 +10,7 @@
 #include "compat/compat.h"
 #include "values.h"
 
+#include "machine/layout.h"
 #include "model/choice.h"
 #include "model/numbers.h"
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Compiled in: Open MPI 6.0 has no folders of help texts any more, and earlier versions need not
- * find ours.
- */
-#include "texts.h"
-
+/* Compiled in: Open MPI 6.0 has no folders of help texts, and others need not find ours. */
 #include "log.h"
 
 #define WHAT_AND_WHY "\n  %s\n\n  %s\n"

@@ -2,65 +2,16 @@
 #include "values.h"
 
 #include "algorithms/table.h"
-#include "base/c_locale.h"
 #include "base/parse.h"
 #include "machine/state_text.h"
-#include "model/choice.h"
-#include "model/numbers.h"
 
 #include <limits.h>
 #include <string.h>
 
-size_t coll_strag_read_size(const struct coll_strag_source *source, const char *word,
-                            size_t otherwise, size_t low, size_t high, const char *accepted)
-{
-    size_t bytes = 0;
-    if (coll_strag_source_is(source, word))
-        return otherwise;
-    int status = strag_parse_bytes(source->text, &bytes, NULL);
-    if (status == STRAG_OK && bytes >= low && bytes <= high)
-        return bytes;
-    coll_strag_complain(source, status == STRAG_OK ? "out of range" : "not a size", NULL, accepted,
-                        word);
-    return otherwise;
-}
-
-double coll_strag_read_number(const struct coll_strag_source *source, int id)
-{
-    char accepted[64];
-    double value;
-    if (coll_strag_source_is(source, ""))
-        return -1;
-    if (strag_model_number_parse(id, source->text, &value, NULL) == STRAG_OK)
-        return value;
-    const locale_t before = strag_c_locale_enter();
-    const struct strag_model_number *number = &strag_model_numbers[id];
-    snprintf(accepted, sizeof accepted, "numbers from %g to %g, in %s", number->least,
-             STRAG_MODEL_NUMBER_MOST, number->unit);
-    strag_c_locale_leave(before);
-    coll_strag_complain(source, "not a number in this range", NULL, accepted,
-                        "a default for the network");
-    return -1;
-}
-
-int coll_strag_read_integer(const struct coll_strag_source *source, int most, int otherwise)
-{
-    char accepted[64] = "an integer, 0 or more", used[16];
-    int value;
-    if (strag_parse_integer(source->text, 0, most, &value, NULL) == STRAG_OK)
-        return value;
-    if (most < INT_MAX)
-        snprintf(accepted, sizeof accepted, "an integer from 0 to %d", most);
-    snprintf(used, sizeof used, "%d", otherwise);
-    coll_strag_complain(source, "not such an integer", NULL, accepted, used);
-    return otherwise;
-}
-
 /* ---- Words ---- */
 
-/* @return the text's index in a list that ends with NULL; where it is not in it: `otherwise` */
-static int read_word(const struct coll_strag_source *source, const char *const *words,
-                     const char *accepted, int otherwise)
+int coll_strag_read_word(const struct coll_strag_source *source, const char *const *words,
+                         const char *accepted, int otherwise)
 {
     int index = 0;
     while (words[index] && !coll_strag_source_is(source, words[index]))
@@ -111,53 +62,17 @@ int coll_strag_read_transport(const struct coll_strag_source *source)
         NULL,
     };
     if (COLL_STRAG_WITH_UCX || !coll_strag_source_is(source, "ucp"))
-        return read_word(source, words, COLL_STRAG_WITH_UCX ? "auto, pml, ucp" : "auto, pml",
-                         COLL_STRAG_TRANSPORTS);
+        return coll_strag_read_word(source, words,
+                                    COLL_STRAG_WITH_UCX ? "auto, pml, ucp" : "auto, pml",
+                                    COLL_STRAG_TRANSPORTS);
     coll_strag_complain(source, "strag was built without UCX", NULL, "auto, pml", "auto");
     return COLL_STRAG_TRANSPORTS;
-}
-
-int coll_strag_read_device_buffers(const struct coll_strag_source *source)
-{
-    static const char *const words[] = {
-        [COLL_STRAG_IF_ANY] = "auto", [COLL_STRAG_YES] = "yes", [COLL_STRAG_NO] = "no", NULL};
-    return read_word(source, words, "auto, yes, no", COLL_STRAG_IF_ANY);
-}
-
-int coll_strag_read_shared_memory(const struct coll_strag_source *source)
-{
-    static const char *const words[] = {
-        [COLL_STRAG_SHARED_NEVER] = "0",
-        [COLL_STRAG_SHARED_WANTED] = "1",
-        [COLL_STRAG_SHARED_AUTO] = "auto",
-        NULL,
-    };
-    return read_word(source, words, "auto, 0 or 1", COLL_STRAG_SHARED_AUTO);
-}
-
-/* 0 and 1 are what there was before. */
-int coll_strag_read_reproducible(const struct coll_strag_source *source)
-{
-    if (coll_strag_source_is(source, "0"))
-        return STRAG_REPRODUCIBLE_NO;
-    if (coll_strag_source_is(source, "1"))
-        return STRAG_REPRODUCIBLE_RANKS;
-    return read_word(source, strag_reproducible_names, "no (or 0), mapping, ranks (or 1)",
-                     STRAG_REPRODUCIBLE_NO);
-}
-
-bool coll_strag_read_report(const struct coll_strag_source *source, const char **file)
-{
-    static const char *const words[] = {"0", "1", "false", "true", "no", "yes", NULL};
-    *file = strpbrk(source->text, "./") ? source->text : "";
-    return **file ||
-           read_word(source, words, "0, 1, or a file's name with a dot or a slash in it", 0) % 2;
 }
 
 int coll_strag_read_switch(const struct coll_strag_source *source)
 {
     static const char *const words[] = {"0", "1", "false", "true", "no", "yes", NULL};
-    return read_word(source, words, "0, false or no; 1, true or yes", 0) % 2;
+    return coll_strag_read_word(source, words, "0, false or no; 1, true or yes", 0) % 2;
 }
 
 /* ---- Ranks and hosts ---- */
@@ -224,11 +139,13 @@ const char *coll_strag_next_file_range(const char *text, struct coll_strag_file_
     return text + length + (text[length] == ',');
 }
 
+enum { FILES_MAX = 16 };
+
 int coll_strag_check_plan(const struct coll_strag_source *source)
 {
     struct coll_strag_file_range range;
     const char *text = source->text;
-    for (int f = 0; text && *text && f < COLL_STRAG_FILES_MAX; f++)
+    for (int f = 0; text && *text && f < FILES_MAX; f++)
         text = coll_strag_next_file_range(text, &range);
     if (text && *text == '\0')
         return 1;
@@ -237,28 +154,4 @@ int coll_strag_check_plan(const struct coll_strag_source *source)
                         "these between commas",
                         "none");
     return 0;
-}
-
-struct strag_layout *coll_strag_read_grid(const struct coll_strag_source *source)
-{
-    static const struct {
-        const char *prefix;
-        enum strag_network network;
-        bool wrap;
-    } kinds[] = {{"torus:", STRAG_NETWORK_TORUS, true},
-                 {"mesh:", STRAG_NETWORK_TORUS, false},
-                 {"hyperx:", STRAG_NETWORK_HYPERX, false},
-                 {"", STRAG_NETWORK_TORUS, true}};
-    struct strag_layout *grid = NULL;
-    struct strag_error err;
-    int kind = 0;
-    if (coll_strag_source_is(source, ""))
-        return NULL;
-    while (strncmp(source->text, kinds[kind].prefix, strlen(kinds[kind].prefix)) != 0)
-        kind++;
-    if (strag_layout_from_dims(source->text + strlen(kinds[kind].prefix), kinds[kind].network,
-                               kinds[kind].wrap, &grid, &err) != STRAG_OK)
-        coll_strag_complain(source, err.text, NULL,
-                            "sizes such as 8x8x4, also mesh:8x8 and hyperx:8x8", "none");
-    return grid;
 }

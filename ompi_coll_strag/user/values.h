@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the texts of parameters and info keys mean. If one means nothing, there is a complaint,
- * and all ranks take the same value instead.
+ * What the texts of info keys mean, and of the parameters of the same names. If one means nothing,
+ * there is a complaint, and all ranks take the same value instead.
  */
 #ifndef COLL_STRAG_VALUES_H
 #define COLL_STRAG_VALUES_H
 
 #include "complaints.h"
 
-#include "machine/layout.h"
+#include <stddef.h>
 
 /* No algorithm is pinned; or the previous component runs all calls. */
 enum { COLL_STRAG_AUTO = -1, COLL_STRAG_PREVIOUS = -2 };
@@ -41,17 +41,11 @@ int coll_strag_read_ports(const struct coll_strag_source *source);
 /** @return enum coll_strag_transport_kind; COLL_STRAG_TRANSPORTS: auto */
 int coll_strag_read_transport(const struct coll_strag_source *source);
 
-/** @return enum coll_strag_device_buffers */
-int coll_strag_read_device_buffers(const struct coll_strag_source *source);
-
-/** @return enum coll_strag_shared_memory */
-int coll_strag_read_shared_memory(const struct coll_strag_source *source);
-
-/** @return enum strag_reproducible */
-int coll_strag_read_reproducible(const struct coll_strag_source *source);
-
-/** @param[out] file  the file that is named; "": none @return whether a report is wanted */
-bool coll_strag_read_report(const struct coll_strag_source *source, const char **file);
+/** @param words     a list that ends with NULL
+ * @param accepted  the same, for a complaint
+ * @return the text's index in it; `otherwise`: it is none of them */
+int coll_strag_read_word(const struct coll_strag_source *source, const char *const *words,
+                         const char *accepted, int otherwise);
 
 /** An info key that is on or off. @return 0 or 1 */
 int coll_strag_read_switch(const struct coll_strag_source *source);
@@ -67,27 +61,11 @@ struct coll_strag_file_range {
     size_t from, to; /* bytes, both included */
 };
 
-enum { COLL_STRAG_FILES_MAX = 16 }; /* such entries of coll_strag_plan, between commas */
-
 /** Read the first entry of a list that is not empty.
  * @return what follows its comma, "" behind the last one; NULL: it is none */
 const char *coll_strag_next_file_range(const char *text, struct coll_strag_file_range *range);
 
 /** @return 1; or 0: it is no such list, and nothing is used */
 int coll_strag_check_plan(const struct coll_strag_source *source);
-
-/** @return bytes, low to high; if the text is `word`, or no such size: `otherwise` */
-size_t coll_strag_read_size(const struct coll_strag_source *source, const char *word,
-                            size_t otherwise, size_t low, size_t high, const char *accepted);
-
-/** A number of the cost model. @param id  enum strag_model_id @return seconds, or bytes per second;
- * below 0: the text is empty, or no such number */
-double coll_strag_read_number(const struct coll_strag_source *source, int id);
-
-/** @return an integer from 0 to `most`; or `otherwise` */
-int coll_strag_read_integer(const struct coll_strag_source *source, int most, int otherwise);
-
-/** The grid of coll_strag_torus. @return the caller's to free; NULL: none, or a bad one */
-struct strag_layout *coll_strag_read_grid(const struct coll_strag_source *source);
 
 #endif

@@ -2,12 +2,8 @@
 /*
  * One receive is posted at a time, from any rank: what comes says for which call it is. It is
  * posted only while a message of this call is still to come, so that between calls there is none.
- *
- * Messages are sent without waiting for the rank they go to, since it may not be there; over TCP
- * not even connected. At the end of a call it is there, and has received them.
- *
- * With the state of run/arrivals.h, two bits for each rank, this is all that a communicator takes,
- * and only once the mode has begun.
+ * Messages are sent without waiting for the rank they go to, since it may not be there. At the end
+ * of a call it is there, and has received them.
  */
 #include "last_arrival.h"
 
@@ -31,12 +27,6 @@ struct outgoing {
     struct strag_arrivals_message message;
 };
 
-/* Plans without those who came last. */
-struct kept {
-    struct strag_kept ranks;
-    struct coll_strag_plans plans[STRAG_KEPT];
-};
-
 struct coll_strag_arrivals {
     ompi_communicator_t *comm;
     const struct coll_strag_failure *failure;
@@ -50,11 +40,12 @@ struct coll_strag_arrivals {
     int next; /* probably free */
     struct outgoing outgoing[PLACES];
 
-    struct kept *kept; /* NULL: nobody was left out yet */
+    struct strag_kept kept; /* plans without those who came last */
+    struct coll_strag_plans plans[STRAG_KEPT];
 };
 
 /* test_footprint counts that in addition to what is in src/. */
-_Static_assert(sizeof(struct coll_strag_arrivals) <= 1024,
+_Static_assert(sizeof(struct coll_strag_arrivals) <= 2560,
                "the dynamic mode takes more memory than test_footprint thinks");
 
 /* ---- Messages ---- */
@@ -198,13 +189,12 @@ static int wait_for(struct coll_strag_arrivals *arrivals, double wait_limit, boo
     return code == OMPI_SUCCESS ? arrivals->code : code;
 }
 
-int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals,
-                              const struct strag_arrivals_roles *roles, double wait_limit,
-                              int *without)
+int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals, double wait_limit, int *without)
 {
+    static const struct strag_arrivals_roles roles = {0, 1, 2};
     arrivals->code = OMPI_SUCCESS;
     arrivals->calls++;
-    strag_arrivals_begin(arrivals->state, roles, &arrivals->port);
+    strag_arrivals_begin(arrivals->state, &roles, &arrivals->port);
     const int code = wait_for(arrivals, wait_limit, false);
     *without = strag_arrivals_decision(arrivals->state);
     return code;
@@ -226,28 +216,16 @@ uint64_t coll_strag_arrivals_calls(const struct coll_strag_arrivals *arrivals)
 
 /* ---- Plans ---- */
 
-static struct kept *keep_plans(void)
+struct coll_strag_plans *coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals,
+                                                   int without)
 {
-    struct kept *kept = calloc(1, sizeof *kept);
-    if (kept)
-        strag_kept_init(&kept->ranks);
-    return kept;
-}
-
-int coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals, int without,
-                              struct coll_strag_plans **plans)
-{
-    if (NULL == arrivals->kept)
-        arrivals->kept = keep_plans();
-    if (NULL == arrivals->kept)
-        return OMPI_ERR_OUT_OF_RESOURCE;
     bool made;
-    struct kept *kept = arrivals->kept;
-    const int place = strag_kept_find(&kept->ranks, without, arrivals->calls, &made);
-    *plans = place < 0 ? NULL : &kept->plans[place];
-    if (place >= 0 && made)
-        coll_strag_plans_free(*plans, false);
-    return OMPI_SUCCESS;
+    const int place = strag_kept_find(&arrivals->kept, without, arrivals->calls, &made);
+    if (place < 0)
+        return NULL;
+    if (made)
+        coll_strag_plans_free(&arrivals->plans[place], false);
+    return &arrivals->plans[place];
 }
 
 /* ---- Making one ---- */
@@ -256,10 +234,8 @@ void coll_strag_arrivals_free(struct coll_strag_arrivals *arrivals)
 {
     if (NULL == arrivals)
         return;
-    for (int k = 0; arrivals->kept && k < STRAG_KEPT; k++)
-        coll_strag_plans_free(&arrivals->kept->plans[k], false);
-    free(arrivals->kept);
-    arrivals->kept = NULL;
+    for (int k = 0; k < STRAG_KEPT; k++)
+        coll_strag_plans_free(&arrivals->plans[k], false);
     if (arrivals->incoming || !all_sent(arrivals))
         return;
     free(arrivals->state);
@@ -282,5 +258,6 @@ struct coll_strag_arrivals *coll_strag_arrivals_create(ompi_communicator_t *comm
         return NULL;
     }
     strag_arrivals_init(arrivals->state, n, ompi_comm_rank(comm));
+    strag_kept_init(&arrivals->kept);
     return arrivals;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Which ranks have arrived? The messages of run/arrivals.h, which go over the PML, a few bytes at a
- * time, with a tag of their own; and the plans for calls that go ahead without a rank.
- */
+/* Which ranks have arrived? The messages of run/arrivals.h, over the PML with a tag of their own;
+ * and the plans for calls that go ahead without a rank. */
 #ifndef COLL_STRAG_LAST_ARRIVAL_H
 #define COLL_STRAG_LAST_ARRIVAL_H
 
@@ -27,29 +25,22 @@ void coll_strag_arrivals_free(struct coll_strag_arrivals *arrivals);
 uint64_t coll_strag_arrivals_calls(const struct coll_strag_arrivals *arrivals);
 
 /**
- * This rank is there; which one is not waited for? Collective; does not return before that is
- * clear.
+ * This rank is there; which one is not waited for? Collective.
  *
  * @param wait_limit      seconds to wait for the last rank; INFINITY: it is waited for
  * @param[out] without  a rank, or STRAG_ARRIVALS_ALL; the same on all ranks
  * @return OMPI_SUCCESS, or an error of the PML
  */
-int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals,
-                              const struct strag_arrivals_roles *roles, double wait_limit,
+int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals, double wait_limit,
                               int *without);
 
 /** After the call: receive what is still to come. Collective, but returns as soon as that is here.
  * @param code  what the call ended with; returned, if it is an error: then nothing is waited for */
 int coll_strag_arrivals_end(struct coll_strag_arrivals *arrivals, int code);
 
-/**
- * Where plans without a rank are kept. Once in a call that goes ahead; the same on all ranks.
- *
- * @param[out] plans  NULL: too many ranks come last in turn (run/kept.h): this one is waited for
- *                    after all
- * @return OMPI_SUCCESS or OMPI_ERR_OUT_OF_RESOURCE
- */
-int coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals, int without,
-                              struct coll_strag_plans **plans);
+/** Where plans without a rank are kept. Once in a call that goes ahead; the same on all ranks.
+ * @return NULL: too many ranks come last in turn (run/kept.h): this one is waited for after all */
+struct coll_strag_plans *coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals,
+                                                   int without);
 
 #endif

@@ -2,11 +2,8 @@
 /*
  * What ranks tell each other while their calls are watched: samples of a window, merged up a tree
  * to rank 0, and a barrier, one at a time. They go on while the program does something else, as
- * MPI_Ireduce and MPI_Ibarrier would. Those get their tags from a counter, which MPI_Comm_idup
- * moves on in its progress, at another point of each rank's program; a program that makes no
- * nonblocking calls of its own is right to expect that its blocking ones do not mind. So these are
- * exchanges (run/exchange.h) with a tag of their own: all ranks begin the same ones in the same
- * order.
+ * exchanges with a tag of their own: the tags of MPI_Ireduce and MPI_Ibarrier come from a counter,
+ * which MPI_Comm_idup moves on at another point of each rank's program.
  *
  * A rank on which the communicator has failed does its part no more. The others get a message about
  * that, and then they wait no longer. After an error nothing is begun any more.

@@ -7,20 +7,13 @@
  *     the next call            rank 0                                waits for them, and judges
  *                              rank 0     -- update -->   all ranks  a broadcast
  *
- * All ranks start the merge within the same call, and it progresses in whatever MPI call a rank is.
  * All ranks are in the next call when rank 0 sends the update, so the broadcast does not wait. All
  * use the update from the call after it on, and so make the same choice; it also says which calls
- * the next window has.
+ * the next window has. If rank 0 suspects a link, it asks for a probe; all ranks do that at once,
+ * and a second update follows. If a closer look is needed, a barrier runs next to each sampled
+ * call.
  *
- * Samples also have what ranks' meters say of their hosts' links. If rank 0 suspects one, the
- * update asks for a probe; all ranks do that at once, and a second update follows.
- *
- * If a closer look is needed, a nonblocking barrier runs next to each sampled call. It is done
- * when all ranks are there, on all of them within the time of a few short messages.
- *
- * A rank that is out of memory says so before the first call is watched, and then none is. An error
- * of the merge, the barrier or the broadcast is one of MPI's own, on this very communicator: the
- * call returns it as any other.
+ * An error of these messages is one of MPI's own, on this very communicator: the call returns it.
  */
 #include "watch.h"
 
@@ -102,12 +95,6 @@ static void keep_summary(struct coll_strag_watch *watch, const struct strag_watc
     pthread_mutex_unlock(&watches.lock);
 }
 
-void coll_strag_watch_refresh(struct coll_strag_watch *watch)
-{
-    if (watch->judge)
-        keep_summary(watch, strag_judge_summary(watch->judge));
-}
-
 /* ---- Nothing may be pending when a communicator or MPI comes to its end ---- */
 
 /* Other ranks may end the last call later, by what a slow link takes. One whose notes have failed
@@ -152,7 +139,7 @@ struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_opt
         coll_strag_watch_free(watch);
         return NULL;
     }
-    coll_strag_teardown_attach(&watch->teardown, options->comm, end_watch);
+    coll_strag_teardown_attach(&watch->teardown, options->comm, NULL, end_watch);
     pthread_mutex_lock(&watches.lock);
     watch->next = watches.first;
     watches.first = watch;
@@ -379,7 +366,6 @@ int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
     *without = (struct coll_strag_without){.turn = STRAG_DYNAMIC_OUTSIDE, .rank = -1};
     if (!watch || !watch->arrivals)
         return OMPI_SUCCESS;
-    static const struct strag_arrivals_roles roles = {0, 1, 2};
     const struct strag_dynamic_policy *policy = &watch->policy;
     without->turn =
         strag_dynamic_turn_of(policy, bytes, coll_strag_arrivals_calls(watch->arrivals));
@@ -387,17 +373,17 @@ int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
         return OMPI_SUCCESS;
     const bool open = without->turn == STRAG_DYNAMIC_OPEN;
     const double wait_limit = policy->wait_limit + policy->wait_per_byte * (double)bytes;
-    const int code = coll_strag_arrivals_agree(watch->arrivals, &roles,
-                                               open ? wait_limit : INFINITY, &without->rank);
+    const int code =
+        coll_strag_arrivals_agree(watch->arrivals, open ? wait_limit : INFINITY, &without->rank);
     if (code != OMPI_SUCCESS || without->rank < 0)
         return code;
     const struct strag_entry *entry = strag_table_entry(&policy->table, bytes);
     without->algorithm = entry->algorithm;
     without->blocks = entry->blocks;
-    const int kept = coll_strag_arrivals_plans(watch->arrivals, without->rank, &without->plans);
-    if (kept != OMPI_SUCCESS || NULL == without->plans)
+    without->plans = coll_strag_arrivals_plans(watch->arrivals, without->rank);
+    if (NULL == without->plans)
         without->rank = -1;
-    return kept;
+    return OMPI_SUCCESS;
 }
 
 int coll_strag_watch_agreed(struct coll_strag_watch *watch,

@@ -6,10 +6,62 @@
 #ifndef COLL_STRAG_WATCH_H
 #define COLL_STRAG_WATCH_H
 
-#include "watch_make.h"
+#include "choice/table.h"
+#include "facts/links.h"
+#include "last_arrival.h"
+#include "mpi/teardown.h"
+#include "notes.h"
+
+#include "learn/judge.h"
+
+/* What it needs of its communicator, which is not being freed; all but the topology outlives the
+ * watch. */
+struct coll_strag_watch_options {
+    ompi_communicator_t *comm;
+    const struct coll_strag_failure *failure; /* not OMPI_SUCCESS: nobody is waited for any more */
+    const struct strag_topology *topology;    /* for make alone; NULL: links are not watched */
+    struct coll_strag_decision *decision;     /* state and table of it are kept up to date */
+    struct coll_strag_table_inputs inputs;    /* for other tables; on rank 0 with a model */
+    struct strag_selection **selection;       /* rank 0's, of the table; taken over: NULL then */
+};
+
+struct coll_strag_watch {
+    struct coll_strag_watch_options options;
+    bool look;   /* waits are measured in the window */
+    bool inside; /* a call is being watched; one that comes out of it is not */
+    bool failed; /* one of its messages has, or the communicator: none is waited for */
+    bool over;   /* the communicator is being freed, or MPI ends */
+
+    struct strag_window window;
+    bool sampled; /* this call is in it, and */
+    double start; /* ... has begun then */
+    struct coll_strag_notes *notes;
+
+    struct strag_watch_summary summary;
+    struct coll_strag_links *links; /* NULL: they are not watched */
+
+    /* Rank 0's; NULL elsewhere, and where the machine is not to be learnt */
+    struct strag_judge *judge;
+    struct strag_fit *fit;
+    struct strag_experiments *experiments;
+
+    struct strag_dynamic_policy policy;   /* in force */
+    struct coll_strag_arrivals *arrivals; /* NULL: it was not yet */
+
+    struct coll_strag_teardown teardown;
+    struct coll_strag_watch *next; /* in the list */
+};
+
+/* What it points to is src/'s, whose memory test_footprint counts. */
+_Static_assert(sizeof(struct coll_strag_watch) <= 2688,
+               "a watch takes more memory than test_footprint thinks");
 
 /** Every rank makes one; if one cannot, all free theirs. @return NULL: out of memory */
 struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_options *options);
+
+/** For that, in watch_make.c: make what its options ask for; on failure what was made is
+ * coll_strag_watch_free's. @return false: out of memory */
+bool coll_strag_watch_fill(struct coll_strag_watch *watch);
 
 /** NULL is allowed. */
 void coll_strag_watch_free(struct coll_strag_watch *watch);
@@ -67,9 +119,6 @@ void coll_strag_watch_give_up(struct coll_strag_watch *watch);
 
 /** The model that the last table is from. @return NULL on other ranks than rank 0 */
 const struct strag_sourced_model *coll_strag_watch_model(const struct coll_strag_watch *watch);
-
-/** No call is pending, and none will be: update the communicator's summary. */
-void coll_strag_watch_refresh(struct coll_strag_watch *watch);
 
 /** The summary of a communicator. @return false: its calls are not watched */
 bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summary);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "watch_make.h"
+#include "watch.h"
 
 #include "choice/store.h"
 #include "wire/transport.h"

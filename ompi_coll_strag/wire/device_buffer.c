@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers in a device's memory.
- *
- * Whether a buffer is there is this rank's own affair: what it sends and receives is the same as
- * from host memory, so that no other rank has to know.
+ * Whether a buffer is on a device is this rank's own affair: what it sends and receives is the same
+ * as from host memory.
  *
  *     no driver can be here             a flag                                       0 ns
  *     on the stack, heap or static      three comparisons; no device is ever there   a few ns
  *     no driver is loaded               has a library been loaded since we looked?   about 50 ns
  *     else                              the plug-in asks the driver
  *
- * The result is where the call runs: an input that is elsewhere is copied there, and the call goes
- * on in place. Delegated calls run on copies in host memory, since the previous component
- * may not know of devices, and so do those with types whose elements reach into each other.
+ * A call runs where its result is: an input that is elsewhere is copied there. Delegated calls run
+ * on copies in host memory, since the previous component may not know of devices, and so do those
+ * with types whose elements reach into each other.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "device_buffer.h"
@@ -99,17 +97,24 @@ static int first_library(struct dl_phdr_info *info, size_t size, void *loads)
     return 1;
 }
 
-/* It is next to this component. */
+/* It is next to this component, whose .so may be reached by a link. */
 static void *open_plugin(struct strag_error *err)
 {
-    char folder[PATH_MAX], path[PATH_MAX + sizeof STRAG_CUDA_PLUGIN];
-    snprintf(path, sizeof path, "%s%s", coll_strag_folder(folder, sizeof folder),
-             STRAG_CUDA_PLUGIN);
-    void *plugin = folder[0] ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!folder[0])
+    char path[PATH_MAX + sizeof STRAG_CUDA_PLUGIN];
+    Dl_info info;
+    char *own =
+        dladdr(coll_strag_version, &info) && info.dli_fname ? realpath(info.dli_fname, NULL) : NULL;
+    const char *slash = own ? strrchr(own, '/') : NULL;
+    void *plugin = NULL;
+    if (slash) {
+        snprintf(path, sizeof path, "%.*s/%s", (int)(slash - own), own, STRAG_CUDA_PLUGIN);
+        plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!slash)
         strag_fail(err, 0, "its folder is not known");
     else if (!plugin)
         strag_fail(err, 0, "%s", dlerror());
+    free(own);
     return plugin;
 }
 

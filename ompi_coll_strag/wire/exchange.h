@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What all ranks tell each other in the midst of a blocking call, after setup: exchanges of
- * run/exchange.h, which the call waits for. Another component's collective would wait for
- * ever for a rank that has failed; these end with an error.
- *
- * Messages have the tag of calls: a rank whose calls have not failed has received all of theirs.
+ * run/exchange.h, with the tag of calls. Another component's collective would wait for ever for a
+ * rank that has failed; these end with an error.
  *
  * Each but the first two is called by all ranks of a communicator, in the same order. Nothing that
  * was given is used after it has returned. @param failure  the communicator's @return OMPI_SUCCESS;
- * or an error, also that of an earlier call: then coll_strag_fail_undecided must follow
+ * or an error, also that of an earlier call: then coll_strag_fail must follow, undecided
  */
 #ifndef COLL_STRAG_EXCHANGE_H
 #define COLL_STRAG_EXCHANGE_H

@@ -3,12 +3,9 @@
 
 #include "compat/failures.h"
 
-#include "base/text.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* How long a message that cannot be cancelled is waited for after an error. */
 static const double drain_seconds = 3.0;
@@ -97,20 +94,6 @@ double coll_strag_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* It begins when the kernel does, less what a namespace for times says. */
-uint64_t coll_strag_clock_id(void)
-{
-    char text[128] = "";
-    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
-    if (!boot || !fgets(text, sizeof text, boot))
-        snprintf(text, sizeof text, "%s", opal_process_info.nodename);
-    if (boot)
-        fclose(boot);
-    const size_t length = strlen(text);
-    const ssize_t more = readlink("/proc/self/ns/time", text + length, sizeof text - length);
-    return strag_hash(STRAG_HASH_START, text, length + (more > 0 ? (size_t)more : 0));
-}
-
 bool coll_strag_transport_drains(struct coll_strag_transport *transport)
 {
     double now = coll_strag_seconds();
@@ -123,12 +106,12 @@ bool coll_strag_transport_drains(struct coll_strag_transport *transport)
 
 /* ---- Elements with gaps ---- */
 
-static bool convert(bool pack, ompi_datatype_t *dtype, const void *elements, size_t count,
-                    void *packed)
+bool coll_strag_convert(bool pack, ompi_datatype_t *dtype, const void *elements, size_t count,
+                        const void *packed)
 {
     size_t size, length;
     ompi_datatype_type_size(dtype, &size);
-    struct iovec piece = {.iov_base = packed, .iov_len = count * size};
+    struct iovec piece = {.iov_base = (void *)(uintptr_t)packed, .iov_len = count * size};
     uint32_t pieces = 1;
     length = piece.iov_len;
     opal_convertor_t convertor;
@@ -144,14 +127,4 @@ static bool convert(bool pack, ompi_datatype_t *dtype, const void *elements, siz
     }
     OBJ_DESTRUCT(&convertor);
     return length == count * size;
-}
-
-bool coll_strag_pack(ompi_datatype_t *dtype, const void *elements, size_t count, void *packed)
-{
-    return convert(true, dtype, elements, count, packed);
-}
-
-bool coll_strag_unpack(ompi_datatype_t *dtype, void *elements, size_t count, const void *packed)
-{
-    return convert(false, dtype, elements, count, (void *)(uintptr_t)packed);
 }

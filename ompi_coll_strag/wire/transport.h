@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the engine's transports over a network have in common: one for each communicator, which
- * carries one call at a time. transport_pml.h and ucp/ucp.h make them.
- *
- * Messages in flight are in a small array, which is scanned for completed ones; it is as long as
- * what the engine has in flight.
+ * carries one call at a time. Messages in flight are in a small array, which is scanned for
+ * completed ones.
  */
 #ifndef COLL_STRAG_TRANSPORT_H
 #define COLL_STRAG_TRANSPORT_H
@@ -108,12 +106,9 @@ bool coll_strag_transport_drains(struct coll_strag_transport *transport);
 /** Seconds of a clock that only goes forward. */
 double coll_strag_seconds(void);
 
-/** The same number in processes that read the same clock there. */
-uint64_t coll_strag_clock_id(void);
-
 /** Copy elements between where the user has them and where their data lies back to back.
- * @return whether that was possible */
-bool coll_strag_pack(ompi_datatype_t *dtype, const void *elements, size_t count, void *packed);
-bool coll_strag_unpack(ompi_datatype_t *dtype, void *elements, size_t count, const void *packed);
+ * @param pack  to the latter @return whether that was possible */
+bool coll_strag_convert(bool pack, ompi_datatype_t *dtype, const void *elements, size_t count,
+                        const void *packed);
 
 #endif

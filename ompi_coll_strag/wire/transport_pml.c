@@ -18,11 +18,6 @@ static int failed(struct coll_strag_pml_transport *transport, int mpi_error)
     return coll_strag_transport_failed(&transport->super, mpi_error);
 }
 
-static ompi_request_t *request_of(const struct coll_strag_message *message)
-{
-    return message->request;
-}
-
 /* A request is complete: free it and complete its transfer. */
 static void finish(struct coll_strag_pml_transport *transport,
                    const struct coll_strag_message *message)
@@ -116,7 +111,7 @@ static bool scan(struct coll_strag_pml_transport *pml)
     struct coll_strag_transport *transport = &pml->super;
     bool found = false;
     for (size_t i = 0; i < transport->nmessages;) {
-        if (!REQUEST_COMPLETE(request_of(&transport->messages[i]))) {
+        if (!REQUEST_COMPLETE((ompi_request_t *)transport->messages[i].request)) {
             i++;
             continue;
         }

@@ -24,14 +24,9 @@ void coll_strag_pml_free(struct coll_strag_pml_transport *transport);
 /** Is the PML ob1? */
 bool coll_strag_pml_is_ob1(void);
 
-/**
- * A communicator is about to be freed: if MPI has threads, keep ob1's part of it until 64 others
- * were freed after it, or MPI_COMM_WORLD is.
- *
- * ob1 reads that part once more after it has completed a message. The thread that does so may lose
- * its processor in between, while the one that waited for the message frees the communicator
- * (doc/upstream/comm-free.md). Another's progress cannot be waited for.
- */
+/** A communicator is about to be freed: if MPI has threads, keep ob1's part of it until 64 others
+ * were freed after it, or MPI_COMM_WORLD is. ob1 reads that part once more after it has completed a
+ * message, perhaps in another thread (doc/upstream/comm-free.md). */
 void coll_strag_pml_keep(const ompi_communicator_t *comm);
 
 /** MPI has ended, and ob1's parts with it. With sessions it may begin again. */

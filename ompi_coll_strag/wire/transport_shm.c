@@ -13,14 +13,16 @@
 
 static int pack(const void *type, void *packed, const void *elements, size_t count)
 {
-    bool done = coll_strag_pack((ompi_datatype_t *)(uintptr_t)type, elements, count, packed);
-    return done ? STRAG_OK : STRAG_ERR_TRANSPORT;
+    ompi_datatype_t *dtype = (void *)(uintptr_t)type;
+    return coll_strag_convert(true, dtype, elements, count, packed) ? STRAG_OK
+                                                                    : STRAG_ERR_TRANSPORT;
 }
 
 static int unpack(const void *type, void *elements, const void *packed, size_t count)
 {
-    bool done = coll_strag_unpack((ompi_datatype_t *)(uintptr_t)type, elements, count, packed);
-    return done ? STRAG_OK : STRAG_ERR_TRANSPORT;
+    ompi_datatype_t *dtype = (void *)(uintptr_t)type;
+    return coll_strag_convert(false, dtype, elements, count, packed) ? STRAG_OK
+                                                                     : STRAG_ERR_TRANSPORT;
 }
 
 static void progress(void)

@@ -276,7 +276,7 @@ int strag_given_plan(const struct strag_given *given, int rank, struct strag_pla
                      struct strag_error *err)
 {
     const struct strag_problem problem = {.n = strag_given_ranks(given)};
-    return strag_plan_create(strag_given_algorithm(given), &problem, rank, plan, err);
+    return strag_plan_create(&given->row, &problem, rank, plan, err);
 }
 
 int strag_given_verify(const struct strag_given *given, struct strag_verified *verified,

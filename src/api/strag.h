@@ -399,7 +399,7 @@ int strag_allreduce_select(const struct strag_allreduce *allreduce, struct strag
 
 enum strag_format {
     STRAG_FORMAT_TEXT, /**< a table for each rank */
-    STRAG_FORMAT_JSON  /**< documented in strag(1), and stable; `strag show` draws it */
+    STRAG_FORMAT_JSON  /**< documented in strag(1), and stable; `strag plan --plan` draws it */
 };
 
 /**

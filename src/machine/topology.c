@@ -45,9 +45,6 @@ static int check_node(const struct strag_grid *grid, const struct strag_node *no
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "node %d: a host at position %d; the grid has 0 to %d", i, node->position,
                           strag_grid_positions(grid) - 1);
-    if (!(node->uplink >= 0) || isinf(node->uplink))
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "node %d: an uplink of %g bytes per second", i,
-                          node->uplink);
     return STRAG_OK;
 }
 
@@ -95,8 +92,13 @@ static int check_nodes(const struct strag_grid *grid, const struct strag_node *n
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "a topology needs a rank, and a network as its first node");
     int status = grid ? strag_grid_check(grid, err) : STRAG_OK;
-    for (int i = 1; status == STRAG_OK && i < nnodes; i++)
-        status = check_node(grid, nodes, i, err);
+    for (int i = 0; status == STRAG_OK && i < nnodes; i++) {
+        const double uplink = nodes[i].uplink;
+        if (!(uplink >= 0) || isinf(uplink))
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "node %d: an uplink of %g bytes per second",
+                              i, uplink);
+        status = i > 0 ? check_node(grid, nodes, i, err) : STRAG_OK;
+    }
     if (status != STRAG_OK)
         return status;
     if (n > nnodes)

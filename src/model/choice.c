@@ -34,26 +34,22 @@ static int select_table(const struct strag_circumstances *circumstances,
                         &choice->why);
 }
 
-/* The cost model knows nothing of that; its times are for verbose lines and the watch. If there
- * are so many processors that the model is right for short vectors, it decides.
+/* The cost model knows nothing of that; its times are for verbose lines and the watch.
  * @return as strag_select; also if the algorithm cannot be planned here */
 static int choose_oversubscribed(const struct strag_circumstances *circumstances,
                                  struct strag_choice *choice)
 {
-    const struct strag_oversubscribed *oversubscribed = &circumstances->oversubscribed;
     const struct strag_algorithm *direct = strag_algorithm_fewest_switches();
     struct strag_select_options options = circumstances->options;
-    const bool both = strag_oversubscribed_exchanges_below(oversubscribed) > 0;
     int status = direct->check(&circumstances->problem, &choice->why);
     if (status != STRAG_OK)
         return status;
-    if (!both)
-        options.only = direct;
+    options.only = direct;
     status = select_table(circumstances, &options, choice);
     if (status == STRAG_OK) {
         choice->ground = STRAG_BY_OVERSUBSCRIBED;
-        strag_oversubscribed_table(oversubscribed, direct, options.minimum,
-                                   both ? &choice->selection->table : NULL, &choice->table);
+        strag_oversubscribed_table(&circumstances->oversubscribed, direct, options.minimum,
+                                   &choice->table);
     }
     return status;
 }

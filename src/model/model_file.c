@@ -124,8 +124,6 @@ int strag_models_parse(const char *text, size_t length, const char *name,
     static const struct strag_yaml_format format = {read_file, "the file is empty; " EXPECTED,
                                                     true};
     const struct strag_source source = {name, err};
-    if (length > FILE_MAX)
-        return strag_source_fail(&source, 1, "more than %zu bytes", FILE_MAX);
     struct strag_models *made = calloc(1, sizeof *made);
     if (made)
         made->file = strag_text_copy(name, strlen(name));

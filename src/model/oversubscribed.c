@@ -26,18 +26,6 @@
  * No single copy from process to process (CMA) would save bytes here: a rank's vector is copied
  * once for all that sum it up, and a sum once for all that read it.
  *
- * With many processors that is not the best for short vectors: the rank that sums up takes n-1
- * messages and sends as many, one after the other, while most processors are idle. Exchanges
- * between pairs of ranks are more messages, but on all processors at once, and on a rank's way to
- * the sum there are but log2(n) rounds. In each of them the ranks of a processor have their turns.
- * By these numbers, for 8 bytes (microseconds):
- *
- *     ranks on processors     3, 2   5, 4   12, 8   16, 8   33, 32   96, 64   64, 2
- *     one rank sums up         1.8    3.6     9.9    13.5     28.8     85.5    56.7
- *     pairs                    3.6    4.8     6.0     8.4      8.4      9.6   228.7
- *
- * Only the columns with 2 processors could be measured; therefore pairs have to win clearly.
- *
  * Up to three ranks on a processor a sender is hardly ever away for long, and one block is as good
  * as more at all sizes (3 to 6 ranks on 2 processors, 16 KiB to 8 MiB).
  */
@@ -49,8 +37,6 @@
 static const double seconds_per_message = 0.9e-6; /* of work: sending and receiving it */
 static const double seconds_per_turn = 2.4e-6;    /* of each rank on a processor, there and back */
 static const double bytes_per_second = 28e9;      /* summed up by one rank, or copied */
-static const double seconds_per_switch = 0.3e-6;  /* from a rank to the next one, and its look */
-static const double clearly = 2.0 / 3; /* of the time: better by more than may be wrong */
 
 enum {
     FEW = 3,                  /* ranks on a processor */
@@ -85,63 +71,14 @@ int strag_oversubscribed_blocks(const struct strag_oversubscribed *oversubscribe
     return best;
 }
 
-/* With as many blocks as are best, and with the copies; but not less than whoever sums up a block
- * needs for its messages. */
-static double seconds_direct(const struct strag_oversubscribed *oversubscribed, double bytes)
-{
-    const double n = oversubscribed->n, p = oversubscribed->processors;
-    const int blocks = strag_oversubscribed_blocks(oversubscribed, (size_t)bytes);
-    const double alone =
-        (n - 1) * seconds_per_message + n * bytes / bytes_per_second / fmin(blocks, p);
-    return fmax(seconds(oversubscribed, bytes, blocks), alone) +
-           2 * n * bytes / bytes_per_second / p;
-}
-
-/* Recursive doubling; ranks beyond a power of two give their values to others first. */
-static double seconds_of_exchanges(const struct strag_oversubscribed *oversubscribed, double bytes)
-{
-    const int n = oversubscribed->n, p = oversubscribed->processors;
-    int power = 1, rounds = 0;
-    for (; 2 * power <= n; power *= 2)
-        rounds++;
-    const double messages = (double)power * rounds + 2.0 * (n - power);
-    const double one = seconds_per_message + 2 * bytes / bytes_per_second;
-    rounds += n > power ? 2 : 0;
-    const int others = (n + p - 1) / p - 1; /* on a processor */
-    return fmax(messages / p, rounds) * one + rounds * others * seconds_per_switch;
-}
-
-/* The size of a table's look. */
-static size_t size_of(int look)
-{
-    return (size_t)(SHORTEST_LOOK * exp2((double)look / LOOKS_PER_DOUBLING));
-}
-
-size_t strag_oversubscribed_exchanges_below(const struct strag_oversubscribed *oversubscribed)
-{
-    size_t below = 0;
-    for (int look = 0; oversubscribed->processors > 2 && look <= LOOKS; look++) {
-        const double bytes = (double)below;
-        if (seconds_of_exchanges(oversubscribed, bytes) >
-            clearly * seconds_direct(oversubscribed, bytes))
-            break;
-        below = size_of(look);
-    }
-    return below;
-}
-
 void strag_oversubscribed_table(const struct strag_oversubscribed *oversubscribed,
                                 const struct strag_algorithm *algorithm, size_t from,
-                                const struct strag_table *modelled, struct strag_table *table)
+                                struct strag_table *table)
 {
-    const size_t below = modelled ? strag_oversubscribed_exchanges_below(oversubscribed) : 0;
     *table = (struct strag_table){.entries = 1};
-    if (below > 0)
-        (void)strag_table_append_part(table, modelled, 0, below);
-    if (below > from)
-        from = below;
     for (int look = -1; look <= LOOKS; look++) {
-        const size_t bytes = look < 0 ? from : size_of(look);
+        const size_t bytes =
+            look < 0 ? from : (size_t)(SHORTEST_LOOK * exp2((double)look / LOOKS_PER_DOUBLING));
         const struct strag_entry entry = {
             .algorithm = algorithm, .blocks = strag_oversubscribed_blocks(oversubscribed, bytes)};
         if (bytes >= from)

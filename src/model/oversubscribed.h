@@ -24,23 +24,13 @@ struct strag_oversubscribed {
 int strag_oversubscribed_blocks(const struct strag_oversubscribed *oversubscribed, size_t bytes);
 
 /**
- * The number of bytes below which algorithms with few rounds (recursive doubling and its likes) are
- * estimated at no more than two thirds of direct's time: with many processors, one rank's messages
- * take longer than all others' rounds. The cost model decides for these sizes.
- *
- * @return 0: none are, as with 1 and 2 processors always
- */
-size_t strag_oversubscribed_exchanges_below(const struct strag_oversubscribed *oversubscribed);
-
-/**
  * Make that the table.
  *
  * @param algorithm  with `fewest_switches`
  * @param from       bytes; shorter vectors are left to the previous component
- * @param modelled   the cost model's table, for sizes that are its; NULL: it is not wanted
  */
 void strag_oversubscribed_table(const struct strag_oversubscribed *oversubscribed,
                                 const struct strag_algorithm *algorithm, size_t from,
-                                const struct strag_table *modelled, struct strag_table *table);
+                                struct strag_table *table);
 
 #endif

@@ -303,8 +303,6 @@ int strag_saved_parse(const char *text, size_t length, const char *name,
     static const struct strag_yaml_format format = {
         read_file, "the file is empty; 'strag-saved: 1' is expected", false};
     const struct strag_source source = {name, err};
-    if (length > FILE_MAX)
-        return strag_source_fail(&source, 1, "more than %zu bytes", FILE_MAX);
     struct reading *reading = calloc(1, sizeof *reading);
     if (!reading)
         return strag_source_memory(&source);

@@ -2,7 +2,7 @@
 /*
  * User plans: holding one, being an algorithm, and going from one process to another.
  */
-#include "plan/given_parts.h"
+#include "plan/given.h"
 
 #include "base/text.h"
 #include "base/units.h"
@@ -292,11 +292,6 @@ void strag_given_free(struct strag_given *given)
     free(given);
 }
 
-struct strag_given_head *strag_given_head(struct strag_given *given)
-{
-    return &given->head;
-}
-
 int64_t *strag_given_numerators(struct strag_given *given, int64_t denominator)
 {
     free(given->numerator);
@@ -349,34 +344,9 @@ bool strag_given_add_op(struct strag_given *given, const struct strag_given_op *
     return true;
 }
 
-/* ---- Using it ---- */
-
-const struct strag_algorithm *strag_given_algorithm(const struct strag_given *given)
-{
-    return &given->row;
-}
-
 int strag_given_ranks(const struct strag_given *given)
 {
     return given->head.n;
-}
-
-int64_t strag_given_operations(const struct strag_given *given)
-{
-    return given->operations;
-}
-
-const int64_t *strag_given_parts(const struct strag_given *given,
-                                 const struct strag_given_head **head,
-                                 const struct strag_given_group **group,
-                                 const struct strag_given_loop **loop,
-                                 const struct strag_given_op **op)
-{
-    *head = &given->head;
-    *group = given->group;
-    *loop = given->loop;
-    *op = given->op;
-    return given->numerator;
 }
 
 /* ---- Sending ---- */
@@ -444,7 +414,7 @@ static bool has_rank(const struct strag_given_group *group, int rank)
     return beyond >= 0 && beyond % group->step == 0 && beyond / group->step < group->count;
 }
 
-/* All, or what one rank needs. @param from  of which nothing is aligned but what is copied */
+/* What one rank needs. @param from  of which nothing is aligned but what is copied */
 static bool copy(struct strag_given *given, const struct strag_given *from, int rank)
 {
     const struct strag_given_head *head = &from->head;
@@ -461,7 +431,7 @@ static bool copy(struct strag_given *given, const struct strag_given *from, int 
         given->group_of[r] = -1;
     for (int g = 0; good && g < head->groups; g++) {
         const struct strag_given_group *group = &from->group[g];
-        if (rank >= 0 && !has_rank(group, rank))
+        if (!has_rank(group, rank))
             continue;
         good = copy_group(given, from, g);
         for (int j = 0; j < group->count; j++)

@@ -66,6 +66,22 @@ struct strag_given_head {
     bool in_step, one_ported, waits;
 };
 
+/* All of it. `row` is it as an algorithm, which refuses other numbers of ranks; in no table. */
+struct strag_given {
+    struct strag_algorithm row;
+    struct strag_given_head head;
+    int64_t *numerator; /* blocks + 1; NULL: blocks of equal size */
+    struct strag_given_group *group;
+    struct strag_given_loop *loop;
+    struct strag_given_op *op;
+    int groups_room, loops_room, ops_room;
+    int32_t *group_of;           /* [rank], once it is closed; -1: this process has no plan of it */
+    int64_t operations, touched; /* of all ranks: how many, and how many blocks they have */
+    int64_t touched_most;        /* of one rank */
+    uint64_t hash;               /* strag_hash of the text that it was read from, */
+    size_t bytes;                /* and how long that is */
+};
+
 /* What reading and proving may take: in a job, whose ranks wait for it (two seconds and 256 MiB),
  * and for somebody who has asked for a proof. */
 static const struct strag_effort strag_given_in_job = {150000000, INT64_C(240) << 20},
@@ -77,10 +93,7 @@ struct strag_given *strag_given_create(void);
 /* strag_given_free and strag_given_ranks are in api/strag.h. An algorithm made of it must be gone
  * before it is freed, too. */
 
-/* ---- Making it ---- */
-
-/** Name, n, blocks and claim are the caller's to set, before any operation is added. */
-struct strag_given_head *strag_given_head(struct strag_given *given);
+/* ---- Making it: head's name, n, blocks and claim are set before any operation is added ---- */
 
 /** Room for blocks + 1 numerators, which are the caller's to set; all 0. Sets the denominator.
  * @return NULL: out of memory */
@@ -110,13 +123,6 @@ int strag_given_close(struct strag_given *given, const struct strag_effort *most
 
 /* ---- Using it, once it is closed ---- */
 
-/** It as an algorithm, which refuses other numbers of ranks; lives as long as it does. Not in the
- * table of algorithms. */
-const struct strag_algorithm *strag_given_algorithm(const struct strag_given *given);
-
-/** Operations of all ranks together. */
-int64_t strag_given_operations(const struct strag_given *given);
-
 /**
  * Prove that it is an allreduce, and as it claims.
  *
@@ -138,19 +144,46 @@ int strag_given_pack(const struct strag_given *given, void **bytes, size_t *size
  * From such bytes, at an address that is a multiple of 8. Nothing but their sizes is checked: they
  * are from one that was closed.
  *
- * @param rank        what this rank does is kept, and the others have no plans; -1: all
+ * @param rank        what this rank does is kept, and the others have no plans
  * @param[out] given  closed; the caller's to free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
  */
 int strag_given_unpack(const void *bytes, size_t size, int rank, struct strag_given **given,
                        struct strag_error *err);
 
-/** For those who write it down. @param[out] group, loop, op  head->groups of them, and so on
- * @return its numerators; NULL: blocks of equal size */
-const int64_t *strag_given_parts(const struct strag_given *given,
-                                 const struct strag_given_head **head,
-                                 const struct strag_given_group **group,
-                                 const struct strag_given_loop **loop,
-                                 const struct strag_given_op **op);
+/* ---- For given.c, given_check.c and given_proof.c ---- */
+
+/** The first of a group's loops. */
+static inline int strag_given_loops_begin(const struct strag_given *given, int group)
+{
+    return group ? given->group[group - 1].end : 0;
+}
+
+/** The first of a loop's operations. */
+static inline int strag_given_ops_begin(const struct strag_given *given, int loop)
+{
+    return loop ? given->loop[loop - 1].end : 0;
+}
+
+/** How many ranks, from 0 on, have to be examined: 1 if all others do what rank 0 does, turned
+ * (see struct strag_algorithm), else n. */
+int strag_given_kinds(const struct strag_given *given);
+
+/** What a proof takes at least: its plans, and all that is as large as they are. */
+struct strag_effort strag_given_effort(const struct strag_given *given);
+
+/** @return STRAG_OK, or STRAG_ERR_LIMIT with the reason: that is more than it may take */
+int strag_given_limit(const struct strag_given *given, const struct strag_effort *most,
+                      struct strag_error *err);
+
+/** @return false: no more */
+typedef bool strag_given_visitor(void *context, const struct strag_op *op);
+
+/**
+ * Visit a rank's operations in order, from a round on; ranges may run over the last block. From
+ * round 0: all, also where rounds are not checked yet.
+ */
+void strag_given_visit(const struct strag_given *given, int rank, int round,
+                       strag_given_visitor *visit, void *context);
 
 #endif

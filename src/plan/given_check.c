@@ -3,7 +3,7 @@
  * Is a user plan well formed? Sizes first, so that nothing below takes much memory or time; then
  * whose group is whose, and each rank's operations. Whether it is an allreduce verify finds out.
  */
-#include "plan/given_parts.h"
+#include "plan/given.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /*
  * The proof of a user plan, within limits.
  */
-#include "plan/given_parts.h"
+#include "plan/given.h"
 
 /* Measured on one core of a Xeon (a step is 10 ns at most): plans of many short operations, of few
  * long ones, and of ranges that are cut again and again. */

@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "base/text.h"
-#include "plan/given_parts.h"
 #include "plan/show.h"
 
 #include <jansson.h>
@@ -52,12 +51,6 @@ static void refuse(struct reader *reader, const char *key, const char *format, .
     const char *colon = reader->place[0] || key ? ": " : "";
     reader->status = strag_source_fail(&reader->source, 0, "%s%s%s%s%s", reader->place, dot,
                                        key ? key : "", colon, what);
-}
-
-static void fail(struct reader *reader, int status, const struct strag_error *why)
-{
-    reader->status =
-        strag_fail(reader->source.err, status, "%s: %.900s", reader->source.name, why->text);
 }
 
 static void need_memory(struct reader *reader, bool there)
@@ -436,102 +429,6 @@ static void read_head(struct reader *reader, json_t *root)
     check_bounds(reader, root);
 }
 
-/* ---- Waits ---- */
-
-/* A list of `length` integers in ascending order. @return false: it is another list */
-static bool sort_list(json_t *list, int *number, int length)
-{
-    if (!json_is_array(list) || json_array_size(list) != (size_t)length)
-        return false;
-    for (int i = 0; i < length; i++) {
-        const json_t *value = json_array_get(list, (size_t)i);
-        const json_int_t integer = json_is_integer(value) ? json_integer_value(value) : -1;
-        if (integer < 0 || integer > INT32_MAX)
-            return false;
-        number[i] = (int)integer;
-    }
-    qsort(number, (size_t)length, sizeof *number, strag_compare_int);
-    return true;
-}
-
-/* Is it what the order of operations says? Waits come in any order. @param room  for two such lists
- */
-static bool same_waits(json_t *after, const int32_t *needed, int length, int *room)
-{
-    int *own = room + length;
-    if (!sort_list(after, room, length))
-        return false;
-    if (length == 0) /* then `needed` may be NULL */
-        return true;
-    memcpy(own, needed, (size_t)length * sizeof *own);
-    qsort(own, (size_t)length, sizeof *own, strag_compare_int);
-    return memcmp(own, room, (size_t)length * sizeof *own) == 0;
-}
-
-static void check_after(struct reader *reader, json_t *after, const struct strag_plan *plan, int op)
-{
-    int length;
-    char text[128] = "";
-    const int32_t *needed = strag_plan_after(plan, op, &length);
-    int *room = malloc((2 * (size_t)length + 1) * sizeof *room);
-    need_memory(reader, room != NULL);
-    if (!room || same_waits(after, needed, length, room)) {
-        free(room);
-        return;
-    }
-    free(room);
-    for (int w = 0; w < length; w++)
-        strag_append(text, sizeof text, "%s%d", w ? "," : "", needed[w]);
-    refuse(reader, "after", "from the order of operations it is [%s]; it may be left out", text);
-}
-
-static void check_waits_of(struct reader *reader, json_t *ops, int index, int rank,
-                           const struct strag_instance *instance)
-{
-    struct strag_plan *plan;
-    struct strag_error why;
-    bool any = false;
-    for (size_t i = 0; !any && i < json_array_size(ops); i++)
-        any = json_object_get(json_array_get(ops, i), "after");
-    if (!any)
-        return;
-    const int status = strag_instance_plan(instance, rank, &plan, &why);
-    if (status != STRAG_OK) {
-        fail(reader, status, &why);
-        return;
-    }
-    for (int i = 0; is_good(reader) && i < plan->nops; i++) {
-        json_t *after = json_object_get(json_array_get(ops, (size_t)i), "after");
-        snprintf(reader->place, sizeof reader->place, "ranks[%d].ops[%d]", index, i);
-        if (after)
-            check_after(reader, after, plan, i);
-    }
-    strag_plan_free(plan);
-}
-
-/* In the plain form. */
-static void check_waits(struct reader *reader, json_t *root)
-{
-    struct strag_instance instance;
-    struct strag_error why;
-    const struct strag_problem problem = {.n = reader->head->n};
-    json_t *ranks = json_object_get(root, "ranks");
-    if (!ranks)
-        return;
-    const int status =
-        strag_instance_open(&instance, strag_given_algorithm(reader->given), &problem, &why);
-    if (status != STRAG_OK) {
-        fail(reader, status, &why);
-        return;
-    }
-    for (size_t i = 0; is_good(reader) && i < json_array_size(ranks); i++) {
-        json_t *item = json_array_get(ranks, i);
-        const int rank = (int)json_integer_value(json_object_get(item, "rank"));
-        check_waits_of(reader, json_object_get(item, "ops"), (int)i, rank, &instance);
-    }
-    strag_instance_close(&instance);
-}
-
 /* ---- All ---- */
 
 static void read_root(struct reader *reader, json_t *root, const struct strag_effort *most)
@@ -542,9 +439,8 @@ static void read_root(struct reader *reader, json_t *root, const struct strag_ef
         read_ranks(reader, root);
     const int status = is_good(reader) ? strag_given_close(reader->given, most, &why) : STRAG_OK;
     if (status != STRAG_OK)
-        fail(reader, status, &why);
-    if (is_good(reader))
-        check_waits(reader, root);
+        reader->status =
+            strag_fail(reader->source.err, status, "%s: %.900s", reader->source.name, why.text);
 }
 
 /* Bytes of what jansson makes of a text, at most: up to 80 times as long. */
@@ -594,7 +490,7 @@ int strag_plan_file_parse(const char *text, size_t length, const char *name,
     if (reader.given) {
         reader.given->hash = strag_hash(STRAG_HASH_START, text, length);
         reader.given->bytes = length;
-        reader.head = strag_given_head(reader.given);
+        reader.head = &reader.given->head;
         read_root(&reader, root, most);
     }
     json_decref(root);

@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "plan/given_parts.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -47,6 +47,7 @@ struct strag_roster_entry {
     uint64_t number; /* of the call that it is in, or was in last; 0: none */
     uint64_t bytes;  /* of its vector; 0: not known */
     uint64_t what;   /* the caller's; 0: not known */
+    uint64_t first;  /* likewise */
 };
 
 struct strag_roster {

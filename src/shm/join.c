@@ -4,8 +4,9 @@
  *
  * It gets a mailbox in the arena of each rank's process. When it leaves, others may still be in its
  * last call: they read messages that were sent to them, and see in our mailbox how far we have
- * taken theirs. So all of it stays as it is until they have left, too; every communicator that
- * joins or leaves looks which of those that left before need nothing any more.
+ * taken theirs. So all of it stays as it is until they have left, too: `begun` is LEFT, or their
+ * mailbox has another key. Every communicator that joins or leaves looks which of those that left
+ * before need nothing any more.
  */
 #define _GNU_SOURCE /* cpu_set_t */
 

@@ -18,7 +18,7 @@
  * A process touches its own arena, and those parts of others' that are for it: at most 32 MiB with
  * up to 192 ranks, if all send to all by way of all slots.
  */
-#include "shm/layout.h"
+#include "shm/arena.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Room for messages: slots and rings of our own arena, and how they come back
- * (shm/layout.h says why nobody waits for them for ever).
+ * Room for messages: slots and rings of our own arena, and how they come back.
+ *
+ * A channel keeps the slots of its last 8 messages: nothing has to be asked for in most calls. It
+ * uses them again; but for messages that fill half of a slot it exchanges them, if each rank has a
+ * processor, for those that have not been used for longest (figures are below). What messages that
+ * were taken have kept comes back when nothing is left, from all the process's communicators that
+ * are not in a call. More than `large` are taken only when that many are in use: memory that was
+ * never needed stays untouched. The engine relies on room for the next message to a rank once this
+ * one has taken what it was sent. Slots for all that do not grant that, but two rules do:
+ *
+ *   1. A rank that waits, whatever for, and sees that another one is starved of room, takes what
+ *      this one has sent it, and what it holds in place of it, into memory of its own (drains it).
+ *   2. A communicator that has nothing in a slot gets one in any case: there is one in reserve for
+ *      each. And it has a ring of its own.
+ *
+ * So a rank that is starved in a call has messages of this communicator in flight, or none is in
+ * its way. Each of their receivers is in the call, or will be, since it has not got all that the
+ * call has for it; there it takes the message because it wants it, or drains it because it waits.
+ * Other communicators, whose threads may wait for this very call, have taken nothing that it must
+ * have.
+ *
+ * If a receiver's call has failed it takes nothing more of it. Slots of such messages are free at
+ * once; their ring is free when the receiver has left, or waits in a later call and takes them out
+ * of the way. Who needs the ring waits for that; but it fails, too, if the messages are of its own
+ * call, or if the receiver has given up a call and has not waited in a later one since: it may
+ * never come back.
  *
  * Slots go round, since what another processor has in its cache is expensive to write. Microseconds
  * of an allreduce of two ranks that halves its vector, by the slots in which 8 messages are in

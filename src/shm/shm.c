@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine's messages through memory that the ranks of a host share (shm/layout.h says
+ * The engine's messages through memory that the ranks of a host share (shm/arena.h says
  * what is in it).
  *
  * A message is copied once, by its sender, into a cell or a slot, where the receiver reads it: what

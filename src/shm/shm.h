@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A transport through memory that the ranks of a host share. It knows nothing of MPI: what it needs
- * of the process around it is a struct strag_shm_host.
- *
- *     shm/layout.h    what is in the memory: an arena for each process, and in it, for each of its
- *                     communicators, a mailbox; channels, cells, slots
- *     shm/limits.c    how much memory that may be, and how it is divided
- *     shm/arena.c     making a process's arena, a System V segment; attaching others'
- *     shm/room.c      room for messages: slots and rings, and how they come back
- *     shm/write.c     values into slots: through the caches, or around them
- *     shm/join.c      a communicator joins and leaves
- *     shm/drain.c     taking messages that are in the way of others
- *     shm/wait.c      waiting for messages: who gets the processor
- *     shm/entered.h   which calls the host's ranks are in, for one that stands still
- *     shm/shm.c       messages
+ * A transport through memory that the ranks of a host share (README.md lists its parts). It knows
+ * nothing of MPI: what it needs of the process around it is a struct strag_shm_host.
  *
  * Setting up takes two steps on every rank, with an exchange between them that is the caller's:
  *

@@ -3,7 +3,6 @@
 # Shared by the tests with real programs: the same job over stock Open MPI and over strag, and the
 # proof that strag ran. Needs bash with set -eu.
 
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:?}/test/mpi/common.sh"
 mpi_limit=600
 

@@ -7,7 +7,6 @@
 # updates are not compared.)
 set -eu
 : "${srcdir:?run me by make check}"
-# shellcheck source=test/app/common.sh
 . "$srcdir/test/app/common.sh"
 results='^(CommWorldProcs|Success|HPL_N|HPL_RnormI|HPL_Anorm1|HPL_AnormI|HPL_Xnorm1|HPL_XnormI'
 results+='|HPL_BnormI|PTRANS_n|PTRANS_residual|MPIRandomAccess_N'

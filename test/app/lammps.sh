@@ -8,7 +8,6 @@
 # distribution consists of whole numbers: the same digits at every number of ranks.
 set -eu
 : "${srcdir:?run me by make check}"
-# shellcheck source=test/app/common.sh
 . "$srcdir/test/app/common.sh"
 
 need lmp lammps

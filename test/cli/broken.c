@@ -11,7 +11,6 @@
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
-    (void)problem;
     *claim = (struct strag_claim){.rounds = 1, .blocks = 1, .sent_max = 1, .one_ported = true};
 }
 

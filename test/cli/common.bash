@@ -64,14 +64,13 @@ algorithms() {
     "$STRAG" list | cut -d ' ' -f 1
 }
 
-# waiting: the algorithms that need a straggler; symmetric: the others.
+# waiting: the algorithms that need a straggler, found once; symmetric: the others.
 waiting() {
     local name
-    for name in $(algorithms); do
-        if "$STRAG" plan "$name" -n 4 --rank 0 2>&1 | grep -q 'and none is named; say which: --straggler R$'; then
-            echo "$name"
-        fi
-    done
+    [ -e "$work/waiting" ] || for name in $(algorithms); do
+        ! "$STRAG" plan "$name" -n 4 --rank 0 2>&1 | grep -q 'and none is named; say which: --straggler R$' || echo "$name"
+    done >"$work/waiting"
+    cat "$work/waiting"
 }
 symmetric() {
     algorithms | grep -vxF -- "$(waiting)"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Plans and choices have not changed: test/cli/contract.py. STRAG_UPDATE=1 writes the lists again.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 needs_python json
 

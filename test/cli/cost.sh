@@ -3,7 +3,6 @@
 # strag cost: estimates that can be computed by hand, the algorithms of `all`, and a large n. (That
 # the estimates are those of the plans, test/unit/test_cost.c checks.)
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 # seconds ARGUMENT...: the last column of the CSV, in one line. Unless they say otherwise, reducing takes

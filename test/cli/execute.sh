@@ -3,7 +3,6 @@
 # The JSON plans of all algorithms, run by an independent program (execute.py).
 # SEED: of the random numbers, printed so that a run can be repeated. STRAG_TEST_FULL=1: more numbers of ranks.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 needs_python fractions json random subprocess
 

@@ -3,7 +3,6 @@
 # strag explain: the fastest algorithm of `strag cost` at every size, why the others are slower, the
 # table of sizes, and rules files.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 # says LINE: the output has this line, with any blanks.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Small outputs, byte for byte. STRAG_UPDATE=1 writes the files again: then read the difference.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 # golden NAME ARGUMENT...: stdout is that file, and stderr is $left_out, if there is any.

@@ -3,23 +3,13 @@
 # Very many ranks: plan asks before it writes very much, explain and cost take a second at most where
 # they may leave something out, and say so. STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 # ---- plan: all ranks of many ----
 
-many='the plans of all'
-less='--rank R shows one rank'\''s, --yes all'
-refuses "strag plan: $many 65536 ranks are about 17 billion operations, 1.1 TB of text; $less" \
-    plan ring -n 65536
-refuses "strag plan: $many 65536 ranks are about 17 billion operations, 1.9 TB of json; $less" \
-    plan ring -n 65536 --format json
 for format in text json svg; do
-    gives 2 plan recursive-doubling -n 65536 --format "$format"
-    grep -Eq "^strag plan: $many 65536 ranks are about 2.1 million operations, [0-9]+ MB of $format; $less\$" \
-        "$work/err" || fail "$format: $(<"$work/err")"
-    equal "lines about $format" "$(wc -l <"$work/err")" 1
-    equal "stdout in $format" "$(<"$work/out")" ''
+    refuses 'strag plan: --rank R shows the plan of one rank, --yes those of all 65536' \
+        plan ring -n 65536 --format "$format"
 done
 # Where stdout is closed or full, too: it is asked before.
 gives 2 plan ring -n 1025
@@ -27,10 +17,12 @@ status=0
 "$STRAG" plan ring -n 1025 >/dev/full 2>"$work/err" || status=$?
 equal 'exit status to a full device' "$status" 2
 
-# One rank is always shown; so is what is little, and all with at most 1024 (the first of 400 MB will do).
+# One rank is always shown, and all with at most 1024 (the first of 400 MB will do); the compact form is short.
 succeeds plan ring -n 65536 --rank 65535
 equal 'operations of a rank' "$(grep -Ec ' (send|recv|recv_reduce) ' "$work/out")" $((4 * 65535))
-succeeds plan leaders -n 1100 --ranks-per-node 1100
+succeeds plan ring -n 1100 --format json --compact
+equal 'groups of a ring' "$(grep -c '^{"ranks":' "$work/out")" 1
+succeeds plan leaders -n 1100 --ranks-per-node 1100 --yes
 equal 'ranks of leaders' "$(grep -c '^rank ' "$work/out")" 1100
 equal 'ring of 1024' "$("$STRAG" plan ring -n 1024 | grep -c -m 1 '^rank 0')" 1
 
@@ -39,21 +31,6 @@ equal 'ring of 1024' "$("$STRAG" plan ring -n 1024 | grep -c -m 1 '^rank 0')" 1
 if (ulimit -v 100000; "$STRAG" list > /dev/null 2>&1); then
     equal 'ranks in 100 MB' "$( (ulimit -v 100000; "$STRAG" plan ring -n 1025 --yes | grep -c '^rank ') )" 1025
 fi
-
-# What is estimated is about what is written.
-for args in 'ring -n 1025' 'recursive-doubling -n 65536'; do
-    for format in text json ${STRAG_TEST_FULL:+svg}; do
-        case ${STRAG_TEST_FULL:-0},$format,$args in 1,svg,ring* | 0,*,ring*) continue ;; esac
-        # shellcheck disable=SC2086
-        gives 2 plan $args --format "$format"
-        about=$(sed 's/.* operations, \([0-9.]*\) \([kMGT]\)B of .*/\1\2/' "$work/err" | numfmt --from=si)
-        # shellcheck disable=SC2086
-        bytes=$("$STRAG" plan $args --format "$format" --yes | wc -c)
-        checks=$((checks + 1))
-        awk -v a="$about" -v b="$bytes" 'BEGIN { exit !(a > 0.7 * b && a < 1.4 * b) }' ||
-            fail "$args in $format: about $about bytes are announced, $bytes written"
-    done
-done
 
 # ---- explain: the quick table with more than 256 ranks ----
 

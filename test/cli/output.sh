@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Output that cannot be written: exit status 1 and a message, never half of it in silence.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 [ -w /dev/full ] || { echo "skipped: no /dev/full"; exit 77; }

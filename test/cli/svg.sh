@@ -4,7 +4,6 @@
 # machines: every link, and the busiest. Of costs: the figures of the CSV. What draws knows plans as JSON, and no
 # algorithm: one plan of each shape is enough. STRAG_TEST_FULL=1: those of all algorithms.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 needs_python json xml.etree.ElementTree
 

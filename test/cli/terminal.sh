@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What users who wait see at a terminal, and ^C: test/cli/terminal.py.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 needs_python fcntl pty termios
 

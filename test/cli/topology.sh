@@ -3,7 +3,6 @@
 # strag topology: what was read and where ranks are, for every kind of description, with the examples;
 # wrong and contradictory TOPOLOGY and STATE options.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 examples=$(cd "$here/../../examples" && pwd)

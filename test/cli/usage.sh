@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Wrong use of every kind: exit status 2 and one line that names what is accepted. Help and version.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 names='recursive-doubling circulant recursive-halving ring swing-latency swing bine bine-latency bucket torus-halving torus-doubling hamiltonian flexreduce
@@ -11,7 +10,7 @@ stragglar broadcast-after optcc weighted '
 names=${names//$'\n'/ }
 there_are=${names// /, }
 there_are="there are: ${there_are%, }"
-commands='list, plan, show, verify, cost, explain, topology, params, help, --help, --version'
+commands='list, plan, verify, cost, explain, topology, params, help, --help, --version'
 topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved, --hwloc, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'
 model='--model, --alpha, --local-alpha, --overhead, --bandwidth, --injection-bandwidth, --local-bandwidth,'
@@ -58,13 +57,11 @@ refuses "strag cost: unknown algorithm '32' (nearest: ring); $there_are, all" co
 
 # Plans from files.
 "$STRAG" plan ring -n 3 --format json > "$work/ring.json"
-refuses 'strag show: --plan is missing; usage: strag show --plan FILE [--rank R] [--yes] [--format text|json|svg] [--compact]' show
-refuses "strag show: unexpected 'ring'; usage: strag show --plan FILE [--rank R] [--yes] [--format text|json|svg] [--compact]" show ring
 refuses "strag plan: either ALGORITHM or --plan is accepted, not 'ring' and '$work/ring.json'" \
     plan ring --plan "$work/ring.json"
 refuses 'strag verify: ring n=4: the plan is for 3 ranks, not for 4' verify --plan "$work/ring.json" -n 4
-refuses 'strag show: --compact is for --format json, and for all ranks' \
-    show --plan "$work/ring.json" --compact
+refuses 'strag plan: --compact is for --format json, and for all ranks' \
+    plan --plan "$work/ring.json" --compact
 sed -i 's/"peer":2/"peer":3/' "$work/ring.json"
 refuses "strag cost: --plan: $work/ring.json: ranks[0].ops[1].peer: an integer from 0 to 2 is accepted" \
     cost --plan "$work/ring.json" --bytes 32
@@ -97,7 +94,7 @@ refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM[,ALGORITHM
 refuses "strag explain: -n is missing; usage: $explain_usage" explain --bytes 32
 
 refuses "strag list: --format needs a value: --format text|wide|json" list --format
-refuses "strag show: --plan needs a value: --plan FILE" show --plan
+refuses "strag plan: --plan needs a value: --plan FILE" plan --plan
 refuses "strag params: unexpected 'ring'; usage: strag params [--format text|json|man]" params ring
 refuses "strag params: --format: 'html' is not one of text|json|man" params --format html
 refuses "strag list: unknown option '-n'; accepted: --format, --help" list -n 8
@@ -242,7 +239,6 @@ grep -qF '{"name":"ring","rounds":"2(n-1)","sent":"2(n-1)/n","summary":"neighbou
     fail "$(<"$work/out")"
 # The pages have all algorithms and all operations, and no others.
 doc=$here/../../doc
-# shellcheck disable=SC2016 # the page's own quotes
 equal 'algorithms of choosing.md' \
     "$(sed -n 's/^| \(`[^|]*`\) |.*/\1/p' "$doc/guide/choosing.md" | tr -d ' `' | tr ',' '\n' | sort)" \
     "$(tr ' ' '\n' <<< "${names% }" | sort)"
@@ -267,7 +263,7 @@ for words in help -h 'help help' '-h --help'; do
     cmp "$work/help" "$work/out"
 done
 equal 'lines of --help above 100 columns' "$(grep -cE '.{101}' "$work/help")" 0
-for command in list plan show verify cost explain topology params; do
+for command in list plan verify cost explain topology params; do
     equal "lines of --help for $command" "$(grep -c "^  $command  *[A-Z].*\.$" "$work/help")" 1
     succeeds "$command" --help
     equal "usage of $command" "$(grep -c "^Usage: strag $command\b" "$work/out")" 1

@@ -4,13 +4,11 @@
 # STRAG_TEST_FULL=1 for every n to 256, or as many of them as take a second; and algorithms that are not
 # what they claim are detected.
 set -eu
-# shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 # What the line must have, from the formulas; flexreduce-pipelined chooses its number of segments,
 # which is taken from the line. The folded rank sends its vector to a neighbour and gets the result: 2
 # rounds more, and one vector more for the neighbour to send and to reduce.
-# shellcheck disable=SC2016
 expected='
 function ceil_log2(n,   q) { for (q = 0; 2 ^ q < n; q++); return q }
 {

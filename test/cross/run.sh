@@ -51,7 +51,6 @@ describe()
     done
 }
 
-# shellcheck disable=SC2317 # called through logged
 install_packages()
 {
     dpkg --add-architecture "$debian"
@@ -71,7 +70,6 @@ logged()
     return 1
 }
 
-# shellcheck disable=SC2317
 configured()
 {
     env -C "$folder" PKG_CONFIG_LIBDIR="/usr/lib/$libraries/pkgconfig" "$top/configure" --host="$gnu" \

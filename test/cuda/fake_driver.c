@@ -277,7 +277,6 @@ API int cuMemAllocManaged(uint64_t *pointer, size_t bytes, unsigned flags)
 API int cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
 {
     BEGIN(true);
-    (void)flags;
     return allocate(FAKE_PINNED, bytes, pointer);
 }
 
@@ -347,7 +346,6 @@ API int cuStreamCreate(void **stream, unsigned flags)
 {
     BEGIN(true);
     struct fake_stream *made;
-    (void)flags;
     int error = fake_stream_make(current(), &made);
     *stream = error == FAKE_SUCCESS ? made : NULL;
     return end(error);
@@ -363,7 +361,6 @@ API int cuEventCreate(void **event, unsigned flags)
 {
     BEGIN(true);
     struct fake_event *made;
-    (void)flags;
     int error = fake_event_make(&made);
     *event = error == FAKE_SUCCESS ? made : NULL;
     return end(error);

@@ -133,24 +133,6 @@ static void reduce_small(enum strag_cuda_op op, struct format *format, void *out
     memcpy(out, &l, sizeof l);
 }
 
-static void reduce_floats(enum strag_cuda_op op, void *out, const void *left, const void *right)
-{
-    float l, r;
-    memcpy(&l, left, sizeof l);
-    memcpy(&r, right, sizeof r);
-    l = (float)number_of(op, l, r);
-    memcpy(out, &l, sizeof l);
-}
-
-static void reduce_doubles(enum strag_cuda_op op, void *out, const void *left, const void *right)
-{
-    double l, r;
-    memcpy(&l, left, sizeof l);
-    memcpy(&r, right, sizeof r);
-    l = number_of(op, l, r);
-    memcpy(out, &l, sizeof l);
-}
-
 /* ---- Complex numbers ---- */
 
 static void reduce_half_complex(enum strag_cuda_op op, void *out, const void *left,
@@ -168,29 +150,31 @@ static void reduce_half_complex(enum strag_cuda_op op, void *out, const void *le
     memcpy(out, result, sizeof result);
 }
 
-static void reduce_float_complex(enum strag_cuda_op op, void *out, const void *left,
-                                 const void *right)
-{
-    float l[2], r[2], result[2];
-    memcpy(l, left, sizeof l);
-    memcpy(r, right, sizeof r);
-    float ac = l[0] * r[0], bd = l[1] * r[1], ad = l[0] * r[1], bc = l[1] * r[0];
-    result[0] = op == STRAG_CUDA_SUM ? l[0] + r[0] : ac - bd;
-    result[1] = op == STRAG_CUDA_SUM ? l[1] + r[1] : ad + bc;
-    memcpy(out, result, sizeof result);
-}
+/* Of float and double, their sums and products as a machine has them, and complex ones. */
+#define NUMBERS(type)                                                                              \
+    static void reduce_##type(enum strag_cuda_op op, void *out, const void *left,                  \
+                              const void *right)                                                   \
+    {                                                                                              \
+        type l, r;                                                                                 \
+        memcpy(&l, left, sizeof l);                                                                \
+        memcpy(&r, right, sizeof r);                                                               \
+        l = (type)number_of(op, l, r);                                                             \
+        memcpy(out, &l, sizeof l);                                                                 \
+    }                                                                                              \
+    static void reduce_##type##_complex(enum strag_cuda_op op, void *out, const void *left,        \
+                                        const void *right)                                         \
+    {                                                                                              \
+        type l[2], r[2], result[2];                                                                \
+        memcpy(l, left, sizeof l);                                                                 \
+        memcpy(r, right, sizeof r);                                                                \
+        type ac = l[0] * r[0], bd = l[1] * r[1], ad = l[0] * r[1], bc = l[1] * r[0];               \
+        result[0] = op == STRAG_CUDA_SUM ? l[0] + r[0] : ac - bd;                                  \
+        result[1] = op == STRAG_CUDA_SUM ? l[1] + r[1] : ad + bc;                                  \
+        memcpy(out, result, sizeof result);                                                        \
+    }
 
-static void reduce_double_complex(enum strag_cuda_op op, void *out, const void *left,
-                                  const void *right)
-{
-    double l[2], r[2], result[2];
-    memcpy(l, left, sizeof l);
-    memcpy(r, right, sizeof r);
-    double ac = l[0] * r[0], bd = l[1] * r[1], ad = l[0] * r[1], bc = l[1] * r[0];
-    result[0] = op == STRAG_CUDA_SUM ? l[0] + r[0] : ac - bd;
-    result[1] = op == STRAG_CUDA_SUM ? l[1] + r[1] : ad + bc;
-    memcpy(out, result, sizeof result);
-}
+NUMBERS(float)
+NUMBERS(double)
 
 /* ---- Pairs ---- */
 
@@ -221,8 +205,8 @@ PAIR(double_double, double, double)
 typedef void reduce_fn(enum strag_cuda_op op, void *out, const void *left, const void *right);
 
 static reduce_fn *const others[STRAG_CUDA_TYPES] = {
-    [STRAG_CUDA_FLOAT] = reduce_floats,
-    [STRAG_CUDA_DOUBLE] = reduce_doubles,
+    [STRAG_CUDA_FLOAT] = reduce_float,
+    [STRAG_CUDA_DOUBLE] = reduce_double,
     [STRAG_CUDA_HALF_COMPLEX] = reduce_half_complex,
     [STRAG_CUDA_FLOAT_COMPLEX] = reduce_float_complex,
     [STRAG_CUDA_DOUBLE_COMPLEX] = reduce_double_complex,

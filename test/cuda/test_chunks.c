@@ -23,7 +23,6 @@ static struct strag_transport *transports[2]; /* with chunks before them */
 
 static int begin(void **state)
 {
-    (void)state;
     struct rng rng = {support_seed("chunks")};
     struct strag_loopback_options options = {.seed = rng_next(&rng), .max_delay = 3};
     struct strag_cuda_location place;
@@ -57,7 +56,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     strag_staging_free(staging);
     strag_loopback_free(network);
     for (int t = 0; t < 2; t++)
@@ -122,7 +120,6 @@ static long send_piece(int piece, int receivers, uint64_t content)
 
 static void one_transport_once(void **state)
 {
-    (void)state;
     assert_ptr_equal(strag_staging_transport(staging, &carriers[0].super), transports[0]);
     assert_ptr_equal(strag_staging_transport(staging, &carriers[1].super), transports[1]);
     assert_ptr_not_equal(transports[0], transports[1]);
@@ -131,7 +128,6 @@ static void one_transport_once(void **state)
 
 static void one_copy_for_several(void **state)
 {
-    (void)state;
     assert_int_equal(send_piece(0, 6, 7), 1);
     assert_int_equal(carriers[0].shared, 2); /* three were sent it: it was read once */
     assert_int_equal(carriers[1].shared, 2);
@@ -144,7 +140,6 @@ static void one_copy_for_several(void **state)
 /* The engine says nothing of what others are sent. */
 static void copies_without_a_number(void **state)
 {
-    (void)state;
     assert_int_equal(send_piece(0, 3, 0), 3);
     assert_int_equal(send_piece(1, 3, 0), 3);
     assert_int_equal(carriers[0].shared + carriers[1].shared, 0);

@@ -127,9 +127,8 @@ static unsigned random_alignment(struct rng *rng, unsigned out)
     return rng_one_in(rng, 3) ? out : rng_below(rng, ALIGNMENTS);
 }
 
-static void every_length_and_alignment(void **state)
+TEST(every_length_and_alignment)
 {
-    (void)state;
     static const size_t threads[] = {1, 2, 3, 8, 40};
     struct rng rng = {support_seed("test_kernels")};
     long npairs = find_pairs(), all = npairs * LENGTHS * ALIGNMENTS, cases = support_cases(all);
@@ -152,9 +151,8 @@ static void every_length_and_alignment(void **state)
 }
 
 /* Two kernels never do the same, and the list has them all. */
-static void kernels_of_operators(void **state)
+TEST(kernels_of_operators)
 {
-    (void)state;
     bool used[STRAG_KERNELS_MAX] = {false};
     int kernels = 0;
     for (int op = 0; op < STRAG_CUDA_OPS; op++) {
@@ -182,9 +180,8 @@ static void reduce_one(const char *kernel, const void *left, const void *right, 
 }
 
 /* Every half and bfloat16 times one is itself; NaN stays NaN. */
-static void all_small_numbers(void **state)
+TEST(all_small_numbers)
 {
-    (void)state;
     static uint16_t number[1 << 16], one[1 << 16], product[1 << 16];
     static const struct {
         const char *kernel;
@@ -207,9 +204,8 @@ static void all_small_numbers(void **state)
 }
 
 /* Sums of any two halves: the reference's rounding, into infinity and among the smallest. */
-static void sums_of_halves(void **state)
+TEST(sums_of_halves)
 {
-    (void)state;
     struct rng rng = {support_seed("sums of halves")};
     long cases = support_cases(200000);
     for (long i = 0; i < cases; i++) {
@@ -221,15 +217,4 @@ static void sums_of_halves(void **state)
         if (sum != expected)
             fail_msg("%#x + %#x is %#x, not %#x", l, r, sum, expected);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_of_operators),
-        cmocka_unit_test(every_length_and_alignment),
-        cmocka_unit_test(all_small_numbers),
-        cmocka_unit_test(sums_of_halves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

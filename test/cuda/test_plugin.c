@@ -38,9 +38,8 @@ static void check_place(const struct strag_cuda *cuda, const void *address,
     assert_int_equal(place.ordinal, ordinal);
 }
 
-static void places(void **state)
+TEST(places)
 {
-    (void)state;
     plugin_driver(&gpu, 1);
     const struct strag_cuda *cuda = plugin_open(&gpu, PLUGIN_FAKE_KERNELS);
     char here = 0, *heap = malloc(100);
@@ -68,9 +67,8 @@ static void places(void **state)
 }
 
 /* The tests rely on it: nobody but the driver gets at a device's memory. */
-static void device_memory_is_out_of_reach(void **state)
+TEST(device_memory_is_out_of_reach)
 {
-    (void)state;
     int status = 0;
     plugin_driver(&gpu, 1);
     volatile char *device = gpu_allocate(&gpu, 0, GPU_DEVICE, 100);
@@ -86,9 +84,8 @@ static void device_memory_is_out_of_reach(void **state)
 }
 
 /* A driver's context was destroyed, and there is a new one at its address. */
-static void another_context(void **state)
+TEST(another_context)
 {
-    (void)state;
     plugin_driver(&gpu, 1);
     const struct strag_cuda *cuda = plugin_open(&gpu, PLUGIN_FAKE_KERNELS);
     char *address = gpu_allocate(&gpu, 0, GPU_DEVICE, 100);
@@ -170,9 +167,8 @@ static void end_job(const struct job *job)
     }
 }
 
-static void operators(void **state)
+TEST(operators)
 {
-    (void)state;
     static struct job jobs[JOBS];
     char *memory[JOBS][3];
     struct rng rng = {support_seed("operators on the device")};
@@ -205,9 +201,8 @@ static void operators(void **state)
 
 /* ---- The pool ---- */
 
-static void pool(void **state)
+TEST(pool)
 {
-    (void)state;
     enum { PIECES = 5 };
     const size_t large = (size_t)64 << 20;
     struct fake_counts counts;
@@ -247,9 +242,8 @@ static void pool(void **state)
 
 /* ---- What is not there ---- */
 
-static void declines(void **state)
+TEST(declines)
 {
-    (void)state;
     struct strag_error err = {""};
     plugin_driver(&gpu, 1);
     strag_cuda_open_fn *open = plugin_function(PLUGIN_FAKE_KERNELS);
@@ -276,18 +270,16 @@ static void check_no_kernels(const char *kernels, const char *reason)
     plugin_close(&gpu, cuda);
 }
 
-static void no_kernels(void **state)
+TEST(no_kernels)
 {
-    (void)state;
     check_no_kernels(NULL, "strag_cuda.kernels cannot be read: strag was built without nvcc and "
                            "clang (Debian: clang)");
     check_no_kernels("something else\n", "cuModuleLoadData: no kernel image is available for "
                                          "execution on the device (error 209)");
 }
 
-static void undefined_operators(void **state)
+TEST(undefined_operators)
 {
-    (void)state;
     struct strag_error err = {"not empty"};
     plugin_driver(&gpu, 1);
     const struct strag_cuda *cuda = plugin_open(&gpu, PLUGIN_FAKE_KERNELS);
@@ -347,9 +339,8 @@ static bool use_all(const struct strag_cuda *cuda, const void *address)
     return good;
 }
 
-static void any_call_may_fail(void **state)
+TEST(any_call_may_fail)
 {
-    (void)state;
     static const struct {
         const char *function;
         bool counts; /* what is lost is not the plug-in's to give back */
@@ -382,20 +373,4 @@ static void any_call_may_fail(void **state)
     print_message("%ld of %zu runs met the failure\n", failed,
                   8 * sizeof functions / sizeof *functions);
     assert_in_range(failed, 10, 159);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places),
-        cmocka_unit_test(device_memory_is_out_of_reach),
-        cmocka_unit_test(another_context),
-        cmocka_unit_test(operators),
-        cmocka_unit_test(pool),
-        cmocka_unit_test(declines),
-        cmocka_unit_test(no_kernels),
-        cmocka_unit_test(undefined_operators),
-        cmocka_unit_test(any_call_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,6 @@ static void *host_allocate(struct strag_reducer *base, size_t elements)
 
 static void host_release(struct strag_reducer *base, void *buffer, int lost)
 {
-    (void)base;
     if (!lost)
         free(buffer);
 }
@@ -61,7 +60,6 @@ static void host_release(struct strag_reducer *base, void *buffer, int lost)
 static int host_reduce(struct strag_reducer *base, void *out, const void *left, const void *right,
                        size_t elements, uint64_t *ticket)
 {
-    (void)ticket;
     for (size_t i = 0; i < elements; i++)
         *element(base, out, i) = *element(base, left, i) * 1.25f + *element(base, right, i);
     return STRAG_OK;
@@ -78,7 +76,6 @@ static int host_copy(struct strag_reducer *base, void *out, const void *in, size
 static int host_sum(struct strag_reducer *base, void *out, const void *left, const void *right,
                     size_t elements, uint64_t *ticket)
 {
-    (void)ticket;
     for (size_t i = 0; i < elements; i++)
         *element(base, out, i) = *element(base, left, i) + *element(base, right, i);
     return STRAG_OK;
@@ -434,9 +431,8 @@ static void close_all(void)
     assert_int_equal(counts.device_pieces, 0);
 }
 
-static void same_as_on_the_host(void **state)
+TEST(same_as_on_the_host)
 {
-    (void)state;
     struct rng rng = {support_seed("staging")};
     struct fake_counts counts;
     long cases = support_cases(600);
@@ -463,9 +459,8 @@ static void same_as_on_the_host(void **state)
 }
 
 /* Pinned space does not grow with the vector. */
-static void bounded_space(void **state)
+TEST(bounded_space)
 {
-    (void)state;
     struct rng rng = {support_seed("bounded space")};
     size_t most[2];
     for (int i = 0; i < 2; i++) {
@@ -504,9 +499,8 @@ static void bounded_space(void **state)
 /* ---- Failures ---- */
 
 /* A message or a call of the driver fails somewhere: all ranks end, and nothing is kept. */
-static void failures(void **state)
+TEST(failures)
 {
-    (void)state;
     static const char *const functions[] = {"MemcpyAsync",  "EventQuery",   "EventRecord",
                                             "LaunchKernel", "MemHostAlloc", "MemAlloc"};
     struct rng rng = {support_seed("staging that fails")};
@@ -545,14 +539,4 @@ static void failures(void **state)
     }
     print_message("%ld of %ld cases met a failure\n", failed, cases);
     assert_true(failed > 0 || cases < 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_on_the_host),
-        cmocka_unit_test(bounded_space),
-        cmocka_unit_test(failures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

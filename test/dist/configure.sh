@@ -3,7 +3,6 @@
 # Where strag cannot be built configure prints one line with the remedy. Small scripts emulate the
 # wrappers of other MPIs, of an old Open MPI, and of one without its internal headers.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 
 [ -f "$srcdir/configure" ] || skip 'there is no configure script'

@@ -3,7 +3,6 @@
 # bench/contributed.py: a good file passes and makes a page, malformed ones are refused by row and column; doc/results
 # states its schema, and all files there pass. bench/busy.py: a launch next to other load is made again.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 own_folder contributed
 bench=$srcdir/bench

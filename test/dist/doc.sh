@@ -3,7 +3,6 @@
 # `make doc`: a page for strag.h that has every function of it, the example and its pictures, without a
 # complaint of Doxygen.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 command -v doxygen > /dev/null || skip 'no doxygen'
 

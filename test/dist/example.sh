@@ -4,7 +4,6 @@
 # copy of src/, proved by the command, and tested by unit tests that go over the table. What is as it
 # was is taken from the build. STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 own_folder example
 

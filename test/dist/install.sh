@@ -3,7 +3,6 @@
 # make install puts these files in place and no others, the installed component runs, its folder has
 # one symbol and no libtool leftovers, and make uninstall removes everything.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 : "${MPIRUN:?}" "${OMPI_INFO:?}"
 

@@ -4,7 +4,6 @@
 # header declares and no more, every function does what the header says, and examples/library.c
 # finds what the command finds.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 : "${STRAG:?}"
 

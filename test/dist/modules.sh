@@ -4,7 +4,6 @@
 # and keeps the site's paths, strag-default selects it, unloading leaves everything as it was, and the
 # Open MPI that was loaded when configure ran is needed.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 
 own_folder modules

@@ -4,7 +4,6 @@
 # debian/ names every file that `make install` installs; rpmlint finds no error; the recipes for Spack and
 # EasyBuild run.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 own_folder packages
 

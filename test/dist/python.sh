@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # src/api/strag.py: plans, proofs, costs and pictures are those of the command, and errors are libstrag's.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 : "${STRAG:?}"
 own_folder python
@@ -73,7 +72,6 @@ fails(-6, "", strag.Given(os.path.join(work, "wrong.json")).verify)
 print("ok: libstrag", version, "from Python")
 END
 # As doc/guide/install.md prints it, from the folder of the source.
-# shellcheck disable=SC2016 # eval expands it
 command=$(sed -n 's,^ *PYTHONPATH=PREFIX/share/strag/python,PYTHONPATH=$srcdir/src/api,p' "$srcdir/doc/guide/install.md")
 eval "$command" | grep -qx '\[0\.[0-9e.-]*\]' || fail "$command"
 PYTHONPATH=$srcdir/src/api python3 "$work/check.py" "$work" "$layout" "$(value PACKAGE_VERSION)" || fail 'src/api/strag.py'

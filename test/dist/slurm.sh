@@ -4,7 +4,6 @@
 # each a slurmd with host name, IPC and /dev/shm of its own. strag runs, and knows Slurm's switches.
 # Needs root, and Debian's packages slurm-wlm and munge.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 for program in munged slurmctld slurmd srun; do
     command -v "$program" > /dev/null || skip "no $program"
@@ -64,7 +63,6 @@ munged --force --socket="$work/run/munge" --key-file="$work/run/key" --pid-file=
     --log-file="$work/log/munge" --seed-file="$work/run/seed" > "$work/log/start" 2>&1 || skip 'munged does not start'
 slurmctld -i || skip 'slurmctld does not start'
 for node in n1 n2 n3 n4; do
-    # shellcheck disable=SC2016 # expanded by the inner shell
     unshare -u -i -m sh -c 'hostname "$0" && mount -t tmpfs tmpfs /dev/shm && exec slurmd -N "$0"' "$node" ||
         skip 'slurmd does not start'
 done

@@ -3,7 +3,6 @@
 # What `make dist` packs has every file of the repository, by make's list. With STRAG_TEST_FULL=1, minutes: it is
 # packed, README's steps build and install from it, and `make distcheck` passes with a few of the tests.
 set -eu
-# shellcheck source=test/dist/common.sh
 . "${srcdir:?run me by make check}/test/dist/common.sh"
 
 own_folder tarball

@@ -62,7 +62,7 @@ static void check_compact(const struct strag_given *given, int n)
     struct strag_instance instance;
     struct strag_given *compact = NULL;
     struct strag_error err = {""};
-    check(strag_instance_open(&instance, strag_given_algorithm(given), &problem, &err) == STRAG_OK,
+    check(strag_instance_open(&instance, &given->row, &problem, &err) == STRAG_OK,
           "no instance of what was proved");
     check(compact_plans(&instance, NULL, &compact, &err) == STRAG_OK, "no compact form");
     const int status = strag_given_prove(compact, &most, NULL, NULL, &err);
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     check(given != NULL, "no plan");
     status = strag_given_prove(given, &most, NULL, NULL, &err);
-    if (status == STRAG_OK && strag_given_operations(given) <= OPERATIONS_MOST)
+    if (status == STRAG_OK && given->operations <= OPERATIONS_MOST)
         check_compact(given, strag_given_ranks(given));
     check(status == STRAG_OK || status == STRAG_ERR_LIMIT || status == STRAG_ERR_FALSE,
           "neither proved nor refused");

@@ -74,7 +74,7 @@ OTHERS = [
     (r"smpi/.*|simgrid/.*", ["test/sim"]),
     (r"uc[ptsm]/.*", ["ompi_coll_strag", "test/cuda/ucp"]),
     (r"hwloc.*", ["src/machine", "test/mpi", "test/unit"]),
-    (r"yaml\.h", ["src/machine", "src/model", "tools/tune_rules.c"]),
+    (r"yaml\.h", ["src/machine", "src/model"]),
     (r"jansson\.h", ["src/plan"]),
     (r"cmocka\.h", ["test"]),
     (r"cuda.*\.h", ["test/cuda"]),
@@ -192,8 +192,8 @@ def functions(lines):
             head = start - 1
             while head > 1 and not re.match(r"(#|\}|$)|.*[;/]$", lines[head - 2]):
                 head -= 1
-            name = re.search(r"(\w+)\(", " ".join(lines[head - 1:start - 1]))
-            found.append((name[1] if name else "?", start, number - start + 1))
+            name = re.search(r"TEST\((\w+)|(\w+)\(", " ".join(lines[head - 1:start - 1]))
+            found.append((name[1] or name[2] if name else "?", start, number - start + 1))
             start = 0
     return found
 

@@ -25,7 +25,6 @@ plan.c, `src/plan/plan.c`, [figure](doc/figure.svg), src/*/x.c, picture.svg, src
 
 ## Be[lo](doc/guide.md)w
 END
-# shellcheck disable=SC2016 # no command
 printf '# Guide\n\n```\n# nothing\n```\n## How to `do` it?\n' >"$work/doc/guide.md"
 cat >"$work/test/run.sh" <<'END'
 bash a.sh b.sh  # a.sh, c.sh

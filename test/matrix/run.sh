@@ -56,7 +56,6 @@ enter()
 {
     local root=$1
     shift
-    # shellcheck disable=SC2016 # expanded by the inner shell
     unshare --mount --uts --pid --fork --kill-child bash -eu -c '
         root=$1 objects=$2
         shift 2
@@ -85,7 +84,6 @@ logged()
     fi
 }
 
-# shellcheck disable=SC2317 # called through logged
 # update ROOT: the lists of packages; of a suite or a snapshot whose release file has expired, too
 update()
 {
@@ -95,7 +93,6 @@ update()
     enter "$1" apt-get -q update
 }
 
-# shellcheck disable=SC2317
 install_packages()
 {
     local root=$1

@@ -13,8 +13,6 @@
 #include "common.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { BLOCKING, NONBLOCKING, PERSISTENT, KINDS };

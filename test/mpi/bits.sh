@@ -4,7 +4,6 @@
 # call, whoever is late, and use the topology; with `ranks` they have them on any hosts. Of each, 2 runs;
 # STRAG_TEST_FULL=1: 20.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 own_folder bits

@@ -14,8 +14,6 @@
  */
 #include "common.h"
 
-#include <stdlib.h>
-
 enum { COUNT = 2000, TIMES = 2, ATTRIBUTES = 18, CALLS = 5 };
 
 /* The calls that a callback makes, and whether it is to make any. */
@@ -52,8 +50,6 @@ static void use(MPI_Comm comm, bool blocking, const char *what)
 
 static int copy(MPI_Comm comm, int key, void *extra, void *value, void *made, int *flag)
 {
-    (void)key;
-    (void)extra;
     for (int c = 0; c < CALLS && callback.armed; c++, callback.made++)
         use(comm, callback.blocking, "in a copy callback");
     callback.armed = false; /* the first callback's calls are the communicator's first ones */
@@ -65,9 +61,6 @@ static int copy(MPI_Comm comm, int key, void *extra, void *value, void *made, in
 
 static int delete_it(MPI_Comm comm, int key, void *value, void *extra)
 {
-    (void)key;
-    (void)value;
-    (void)extra;
     for (int c = 0; c < CALLS && callback.armed; c++, callback.made++)
         use(comm, callback.blocking, "in a delete callback");
     return MPI_SUCCESS;
@@ -152,10 +145,6 @@ static void in_flight(void)
 /* The last setup may be in flight when MPI_Finalize goes on. */
 static int end(MPI_Comm comm, int key, void *value, void *extra)
 {
-    (void)comm;
-    (void)key;
-    (void)value;
-    (void)extra;
     use(MPI_COMM_WORLD, true, "MPI_COMM_WORLD, in MPI_Finalize");
     use(MPI_COMM_WORLD, false, "MPI_COMM_WORLD, in MPI_Finalize, nonblocking");
     for (int way = 0; way < 4; way++) {

@@ -4,7 +4,6 @@
 # MPI_Finalize: with and without a report, within a host and between hosts, and on rank 0 under valgrind where
 # it is installed. Elsewhere glibc fills memory that is freed, so that a use of it is noticed.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 export MALLOC_PERTURB_=165
@@ -21,7 +20,6 @@ done
 unset MALLOC_PERTURB_
 # Open MPI and its libraries send bytes of structures that they have not written.
 if command -v valgrind > /dev/null; then
-    # shellcheck disable=SC2016 # expanded by the inner shell
     must 2 --mca coll strag --mca coll_strag_report 1 bash -c '
         [ "$OMPI_COMM_WORLD_RANK" -ne 0 ] || exec valgrind -q --error-exitcode=9 --undef-value-errors=no "$0"
         exec "$0"' "$programs/callbacks"

@@ -11,9 +11,6 @@
 #include "shapes.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define POOL             509 /* a prime, so that no block or segment is a multiple */
 #define GUARD            64  /* bytes behind the receive buffer that must not change */

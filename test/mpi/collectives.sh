@@ -3,7 +3,6 @@
 # Under `--mca coll strag` alone: every other collective (collectives.c). Communicators of every kind are
 # storm.c's (soak.sh). STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 for ranks in 1 ${STRAG_TEST_FULL:+2 8} 5; do

@@ -6,9 +6,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PRINTED_MAX  20
 #define SEED_DEFAULT "20240229"

@@ -3,7 +3,6 @@
 # bench/compare: a short run writes a page and a file that passes its check, and known numbers are reported as they are.
 # A failure names what failed.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "$(dirname "$0")/common.sh"
 own_folder compare
 cd "$builddir"
@@ -108,7 +107,6 @@ says 2 'allreduce: --check: wrong results'
 refused '^compare: the benchmark found a wrong result' --mpirun "$files/mpirun" -- -np 2
 says 0 ''
 refused '^compare: .*mpirun succeeded, but rank 0 wrote nothing to ' --mpirun "$files/mpirun" -- -np 2
-# shellcheck disable=SC2016 # the other shell expands it
 printf '#!/bin/sh\n[ "$1" = --version ] || exec sleep 100\n' > "$files/mpirun"
 refused '^compare: .*mpirun did not end within 0\.2 seconds' --limit 0.2 --mpirun "$files/mpirun" -- -np 2
 refused '^compare: Open MPI did not load strag' -- "${options[@]}" --mca coll ^strag -np 2

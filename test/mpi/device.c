@@ -19,10 +19,6 @@
 #include "elements.h"
 #include "gpu.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MARGIN = 64, COUNTS_MAX = 8 };
 
 enum where { ON_HOST, ON_FIRST, ON_SECOND, MANAGED, PINNED, WHERES };
@@ -275,7 +271,6 @@ static uint32_t compose(uint32_t left, uint32_t right)
 
 static void mix_words(void *in, void *inout, int *length, MPI_Datatype *type)
 {
-    (void)type;
     for (int i = 0; i < *length; i++) {
         for (int k = 0; k < shape->words; k++) {
             ptrdiff_t at = i * shape->extent + shape->offset[k];

@@ -3,10 +3,9 @@
 # Buffers in a device's memory (device.c), over the fake driver: reduced by the device or on the
 # host; sent by way of pinned memory over the PML, over UCX and through the memory that a host's ranks
 # share, or from where they are over a UCX that takes them. In most calls some ranks' buffers are on
-# the host. Within a host and between hosts every pair of operator and type has one number of ranks or one way.
-# STRAG_TEST_FULL=1: all with all.
+# the host. Within a host and between hosts every pair of operator and type has one number of ranks or one way;
+# where something else is tried, a few have it. STRAG_TEST_FULL=1: all with all.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 driver=$builddir/test/cuda/.libs
@@ -15,14 +14,12 @@ if [ ! -f "$driver/libcuda.so.1" ]; then
     exit 77
 fi
 
-# third K: a part of the pairs
-third()
+# part K [M]: an Mth part of the pairs, 3 by default
+part()
 {
-    if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
-        echo 0/1
-    else
-        echo "$(($1 % 3))/3"
-    fi
+    local parts=${2:-3}
+    [ "${STRAG_TEST_FULL:-0}" != 1 ] || parts=1
+    echo "$(($1 % parts))/$parts"
 }
 
 # over RANKS OPTION...: the program, with its words
@@ -32,11 +29,11 @@ over()
         --mca coll strag --mca coll_strag_device_buffers yes --mca coll_strag_minimum_size 0 "${@:2}"
 }
 
-# over_memory RANKS SHARED: the chosen algorithms within a host, through memory that is shared, or not
+# over_memory RANKS SHARED PARTS: the chosen algorithms within a host, through memory that is shared, or not
 over_memory()
 {
     over "$1" --mca coll_strag_segment_size 2K --mca coll_strag_shared_memory "$2" \
-        "$programs/device" --counts 5,700 --algorithms "$(listed)" --pairs "$(third "$1")"
+        "$programs/device" --counts 5,700 --algorithms "$(listed)" --pairs "$(part "$1" "$3")"
 }
 
 for ranks in 2 3 4; do
@@ -44,12 +41,12 @@ for ranks in 2 3 4; do
     if [ "${STRAG_TEST_FULL:-0}" != 1 ] && [ "$ranks" != 3 ]; then
         chosen=("${chosen[@]:0:2}")
     fi
-    over_memory "$ranks" 1
+    over_memory "$ranks" 1 3
     if [ "${STRAG_TEST_FULL:-0}" != 1 ]; then
         chosen=("${chosen[0]}")
         [ "$ranks" = 3 ] || continue
     fi
-    over_memory "$ranks" 0
+    over_memory "$ranks" 0 12
 done
 
 # What auto does: short calls, and those with other operators than MPI's, are handed on.
@@ -57,7 +54,7 @@ over 3 --mca coll_strag_verbose 1 "$programs/device" --counts 1,3000
 # The longest messages go in one piece; other settings of the fake driver.
 for seed in 2 ${STRAG_TEST_FULL:+3}; do
     over 3 -x FAKE_CUDA_SEED="$seed" -x FAKE_CUDA_DEVICES=1 --mca coll_strag_algorithm ring \
-        "$programs/device" --counts 2,900 --pairs "$(third "$seed")"
+        "$programs/device" --counts 2,900 --pairs "$(part "$seed" 12)"
 done
 
 # Two ranks on each host: within it they share memory, to the other one go messages. A host is a name
@@ -66,7 +63,7 @@ ways=("")
 if ldconfig -p | grep -q libucp.so.0; then
     ucp=(--mca coll_strag_transport ucp -x "UCX_TLS=posix,self" -x UCX_LOG_LEVEL=error)
     over 2 "${ucp[@]}" --mca coll_strag_algorithm ring --mca coll_strag_segment_size 2K \
-        "$programs/device" --counts 700 --pairs "$(third 1)"
+        "$programs/device" --counts 700 --pairs "$(part 1 12)"
     ways+=(host)
 fi
 # A UCX that takes device memory, preloaded: Open MPI's own components need more of UCX than it has.
@@ -76,7 +73,7 @@ if [ "${#ways[@]}" -gt 1 ] && [ -f "$fake_ucp" ]; then
     for ranks in 2 ${STRAG_TEST_FULL:+3 4}; do
         choose "$ranks"
         over "$ranks" "${direct[@]}" --mca coll_strag_segment_size 2K "$programs/device" \
-            --counts 5,700 --algorithms "${chosen[ranks-2]},ring" --pairs "$(third "$ranks")"
+            --counts 5,700 --algorithms "${chosen[ranks-2]},ring" --pairs "$(part "$ranks" 12)"
     done
     ways+=(device)
 fi
@@ -89,7 +86,7 @@ if can_make_hosts; then
         esac
         over 4 ${options[@]+"${options[@]}"} --mca coll_strag_segment_size 1K \
             --mca coll_strag_shared_memory 1 "$on_hosts" 2 - "$programs/device" --counts 5,900 \
-            --algorithms circulant,direct,leaders --pairs "$(third "$w")"
+            --algorithms circulant,direct,leaders --pairs "$(part "$w")"
     done
 fi
 

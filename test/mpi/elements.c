@@ -8,8 +8,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { MAX, MIN, SUM, PROD, LAND, BAND, LOR, BOR, LXOR, BXOR, MAXLOC, MINLOC };
 

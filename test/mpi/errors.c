@@ -12,7 +12,10 @@
  *            [--comm dup|split|key]      what the communicators are (dup)
  *            [--first K] [--step S]      the places K, K + S, ... (1, 1)
  *            [--bytes B]                 of the long vectors (100000)
+ *            [--elements one]            each vector is one long element (many)
  *            [--calls N]                 blocking calls before each series (0)
+ *            [--many N]                  nonblocking ones once one has set the dup up, which is
+ *                                        where places begin (0); of 24 strag runs some
  *            [--limit T]                 seconds that a case may take (200)
  */
 #include "common.h"
@@ -24,11 +27,19 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHORT = 6, MIDDLE = 400, STARTS = 2, BURST = 3 };
+enum { SHORT = 6, MIDDLE = 400, STARTS = 2, BURST = 3, MANY = 100 };
 
-static size_t longest; /* elements */
+static size_t longest; /* numbers */
+static MPI_Op add;     /* of elements of many numbers; MPI_OP_NULL: each is an element */
 static double *values, *sums;
-static int number;      /* of the call in this case: every call has other values */
+static int number; /* of the call in this case: every call has other values */
+static int many;   /* calls of --many */
+static struct {
+    const char *what;
+    int rank;
+    long place;
+    bool on;
+} fault;
 static int errors;      /* of this rank in this case */
 static int after_right; /* right results after the first error */
 static long all_errors, recovered;
@@ -38,7 +49,6 @@ static char doing[256], place[128];
 
 static void give_up(int signal)
 {
-    (void)signal;
     static const char text[] = " does not end\n";
     if (write(STDERR_FILENO, doing, strlen(doing)) < 0 ||
         write(STDERR_FILENO, text, sizeof text - 1) < 0)
@@ -53,6 +63,39 @@ static void note(const char *what, int call)
 }
 
 /* ---- Calls ---- */
+
+/* The operator of `add`. */
+static void add_numbers(void *in, void *out, int *count, MPI_Datatype *type)
+{
+    int bytes;
+    TEST_MPI(MPI_Type_size(*type, &bytes));
+    for (size_t i = 0; i < (size_t)*count * (size_t)bytes / sizeof *values; i++)
+        ((double *)out)[i] += ((double *)in)[i];
+}
+
+/* A vector as MPI gets it. */
+struct vector {
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+};
+
+static struct vector vector_of(size_t count)
+{
+    struct vector vector = {(int)count, MPI_DOUBLE, MPI_SUM};
+    if (add == MPI_OP_NULL)
+        return vector;
+    TEST_MPI(MPI_Type_contiguous((int)count, MPI_DOUBLE, &vector.type));
+    TEST_MPI(MPI_Type_commit(&vector.type));
+    return (struct vector){1, vector.type, add};
+}
+
+/* Calls that have been begun keep it. */
+static void let_go(struct vector *vector)
+{
+    if (add != MPI_OP_NULL)
+        TEST_MPI(MPI_Type_free(&vector->type));
+}
 
 static double value_of(int rank, int call, size_t element)
 {
@@ -93,17 +136,20 @@ static void call_blocking(MPI_Comm comm, size_t count, const char *what)
     note(what, call);
     fill(values, call, count);
     memset(sums, 0, count * sizeof *sums);
-    const int code = MPI_Allreduce(values, sums, (int)count, MPI_DOUBLE, MPI_SUM, comm);
+    struct vector vector = vector_of(count);
+    const int code = MPI_Allreduce(values, sums, vector.count, vector.type, vector.op, comm);
+    let_go(&vector);
     check(code, sums, call, count, what);
 }
 
 /* Several at a time. */
-static void call_nonblocking(MPI_Comm comm, size_t count, const char *what)
+static void call_nonblocking(MPI_Comm comm, size_t count, const char *what, int calls)
 {
-    MPI_Request requests[BURST];
-    MPI_Status statuses[BURST];
-    int codes[BURST], first = number;
-    for (int i = 0; i < BURST; i++) {
+    MPI_Request requests[MANY];
+    MPI_Status statuses[MANY];
+    int codes[MANY], first = number;
+    struct vector vector = vector_of(count);
+    for (int i = 0; i < calls; i++) {
         const int call = number++;
         double *in = values + (size_t)i * count, *out = sums + (size_t)i * count;
         note(what, call);
@@ -111,12 +157,14 @@ static void call_nonblocking(MPI_Comm comm, size_t count, const char *what)
         memset(out, 0, count * sizeof *out);
         requests[i] = MPI_REQUEST_NULL;
         statuses[i].MPI_ERROR = MPI_SUCCESS;
-        codes[i] = MPI_Iallreduce(in, out, (int)count, MPI_DOUBLE, MPI_SUM, comm, &requests[i]);
+        codes[i] =
+            MPI_Iallreduce(in, out, vector.count, vector.type, vector.op, comm, &requests[i]);
     }
-    const int code = MPI_Waitall(BURST, requests, statuses);
+    let_go(&vector);
+    const int code = MPI_Waitall(calls, requests, statuses);
     TEST_CHECK(code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS, "%s: %s: MPI_Waitall returns %d",
                place, what, code);
-    for (int i = 0; i < BURST; i++) {
+    for (int i = 0; i < calls; i++) {
         if (codes[i] == MPI_SUCCESS && code != MPI_SUCCESS)
             codes[i] = statuses[i].MPI_ERROR;
         if (codes[i] == MPI_ERR_PENDING) /* neither complete nor failed, when another one failed */
@@ -130,9 +178,11 @@ static void call_persistent(MPI_Comm comm, size_t count, const char *what)
 #ifdef TEST_HAVE_PERSISTENT
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Status status;
+    struct vector vector = vector_of(count);
     note(what, number);
-    int code = TEST_PERSISTENT(Allreduce_init)(values, sums, (int)count, MPI_DOUBLE, MPI_SUM, comm,
-                                               MPI_INFO_NULL, &request);
+    int code = TEST_PERSISTENT(Allreduce_init)(values, sums, vector.count, vector.type, vector.op,
+                                               comm, MPI_INFO_NULL, &request);
+    let_go(&vector);
     for (int start = 0; start < STARTS; start++) {
         const int call = number++;
         note(what, call);
@@ -169,6 +219,13 @@ static MPI_Comm make_comm(const char *kind)
     return comm;
 }
 
+/* From here on a place fails. */
+static void begin_failing(void)
+{
+    if (test.rank == fault.rank)
+        failing_begin(fault.what, fault.place, fault.on);
+}
+
 static void run_series(MPI_Comm comm, int calls)
 {
     MPI_Comm dup;
@@ -176,17 +233,20 @@ static void run_series(MPI_Comm comm, int calls)
         call_blocking(comm, i % 2 ? longest : MIDDLE, "blocking, before");
     call_blocking(comm, SHORT, "blocking, short");
     call_blocking(comm, longest, "blocking, long");
-    call_nonblocking(comm, SHORT, "nonblocking, short");
-    call_nonblocking(comm, longest, "nonblocking, long");
+    call_nonblocking(comm, SHORT, "nonblocking, short", BURST);
+    call_nonblocking(comm, longest, "nonblocking, long", BURST);
     call_persistent(comm, MIDDLE, "persistent");
     call_blocking(comm, MIDDLE, "blocking, middle");
     note("MPI_Comm_dup", number);
     TEST_MPI(MPI_Comm_dup(comm, &dup));
     call_blocking(dup, SHORT, "blocking, first on the dup");
     call_blocking(dup, SHORT, "blocking, second on the dup");
-    call_nonblocking(dup, MIDDLE, "nonblocking, on the dup");
+    if (many)
+        begin_failing();
+    call_nonblocking(dup, MIDDLE, "nonblocking, on the dup", BURST);
     call_blocking(comm, SHORT, "blocking, short again");
     call_blocking(dup, longest, "blocking, long, on the dup");
+    call_nonblocking(dup, SHORT, "nonblocking, many on the dup", many);
     call_persistent(dup, longest, "persistent, long, on the dup");
     call_blocking(dup, SHORT, "blocking, short, on the dup");
     call_blocking(comm, longest, "blocking, long again");
@@ -203,8 +263,12 @@ static long run_case(const char *what, int rank, long failing, bool on, const ch
     number = 1;
     errors = after_right = 0;
     snprintf(place, sizeof place, "%s, place %ld of rank %d", what, failing, rank);
-    if (test.rank == rank)
-        failing_begin(what, failing, on);
+    fault.what = what;
+    fault.rank = rank;
+    fault.place = failing;
+    fault.on = on;
+    if (!many)
+        begin_failing();
     run_series(comm, calls);
     if (test.rank == rank)
         places = failing_end();
@@ -234,16 +298,22 @@ static long run_cases(const char *what, int rank, bool on, const char *kind, int
 int main(int argc, char **argv)
 {
     const char *what = "memory", *rank = "1", *on = "0", *kind = "dup", *first = "1", *step = "1",
-               *bytes = "100000", *calls = "0", *limit = "200";
+               *bytes = "100000", *elements = "many", *calls = "0", *more = "0", *limit = "200";
     const struct test_option options[] = {
-        {"what", &what}, {"rank", &rank},   {"on", &on},       {"comm", &kind},   {"first", &first},
-        {"step", &step}, {"bytes", &bytes}, {"calls", &calls}, {"limit", &limit}, {NULL, NULL}};
+        {"what", &what},   {"rank", &rank},         {"on", &on},
+        {"comm", &kind},   {"first", &first},       {"step", &step},
+        {"bytes", &bytes}, {"calls", &calls},       {"many", &more},
+        {"limit", &limit}, {"elements", &elements}, {NULL, NULL}};
     test_start(&argc, &argv, "errors", MPI_THREAD_SINGLE, options);
     if (!failing_begin)
         test_die("failing.so is not preloaded");
+    many = (int)test_number("many", more, 0, MANY);
     longest = (size_t)test_number("bytes", bytes, 8, 1 << 26) / sizeof *values;
     values = test_allocate((longest + MIDDLE) * BURST * sizeof *values);
     sums = test_allocate((longest + MIDDLE) * BURST * sizeof *sums);
+    add = MPI_OP_NULL;
+    if (strcmp(elements, "one") == 0)
+        TEST_MPI(MPI_Op_create(add_numbers, 1, &add));
     /* what belongs to a communicator's calls asks that one; what to a request, with 4.1, this one
      */
     TEST_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
@@ -264,6 +334,8 @@ int main(int argc, char **argv)
                "error in a case: %ld, with right results after it: %ld\n",
                test.n, what, rank, on[0] == '1' ? " and all after it" : "", kind, places, step,
                first, all[0], all[1]);
+    if (add != MPI_OP_NULL)
+        TEST_MPI(MPI_Op_free(&add));
     free(values);
     free(sums);
     return test_finish();

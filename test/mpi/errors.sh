@@ -4,7 +4,6 @@
 # posted, one that ends with an error. No later call of any rank has a wrong result and MPI_SUCCESS,
 # and none waits for ever. A part of the places; STRAG_TEST_FULL=1: all of them, np 2 to 5.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 own_folder errors
 options=(--mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_stuck 1)
@@ -23,7 +22,8 @@ fail_at()
         step=1
     fi
     into_output "$ranks" "${options[@]}" "$@" env "$(preloading "$shim")" "$programs/errors" \
-        --what "$what" --rank "$rank" --step "$step" --comm "$kind" --calls "${calls:-0}"
+        --what "$what" --rank "$rank" --first "${first:-1}" --step "$step" --comm "$kind" \
+        --calls "${calls:-0}" --many "${many:-0}" --elements "${elements:-many}"
     grep -a '^errors: np .* places' "$output"
     grep -aq 'ranks with an error in a case: [1-9]' "$output" || fail "nothing has failed"
 }
@@ -42,8 +42,13 @@ for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
         [ "$full,$rank" = 0,1 ] || fail_at "$ranks" memory "$rank" 7 key
     done
     fail_at "$ranks" post 1 7 dup
+    # The fifth message is the last one of a setup that a nonblocking call has begun.
+    many=24 first=5 fail_at "$ranks" post 1 6 dup
+    [ "$full" = 0 ] || many=24 fail_at "$ranks" request 1 1 dup
     fail_at "$ranks" request 0 13 key
     fail_at "$ranks" post 1 29 dup --mca coll_strag_shared_memory 0
+    # Elements that are longer than a message through shared memory.
+    elements=one first=20 fail_at "$ranks" post 1 15 dup
 done
 if can_make_hosts; then
     for ranks in 4 ${STRAG_TEST_FULL:+2 3 5}; do

@@ -3,7 +3,6 @@
 # The steps of "Plans of your own" in examples/README.md: plans that examples/plans.py writes are proved,
 # priced, drawn, and run in a job, whose results are right.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 command -v python3 > /dev/null || {
     echo 'skipped: no python3'
@@ -18,13 +17,11 @@ ln -s "$top/examples" examples
 awk '/^# /{ inside = /^# Plans of your own/ } inside && /^    /' examples/README.md > steps.sh
 [ "$(wc -l < steps.sh)" = 7 ] || fail "the steps are other ones: $(cat steps.sh)"
 
-# shellcheck disable=SC2317 # called by the steps
 strag()
 {
     "$STRAG" "$@"
 }
 # mpirun -np RANKS --oversubscribe OPTIONS PROGRAM, which is plans.c
-# shellcheck disable=SC2317
 mpirun()
 {
     local ranks=$2

@@ -6,7 +6,6 @@
 #
 # Five made-up hosts. The calls are long: what watching costs has to be small relative to them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 need_hosts

@@ -152,8 +152,6 @@ static int free_request(ompi_request_t **request)
 
 static int cancel_request(ompi_request_t *request, int flag)
 {
-    (void)request;
-    (void)flag;
     return OMPI_SUCCESS;
 }
 

@@ -4,7 +4,6 @@
 # a whole file with the umask's permissions, under no other name than was asked for, whatever the
 # communicator is called; nothing else is replaced, and no link is followed.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 own_folder files

@@ -3,7 +3,6 @@
 # The program that doc/guide/reading.md shows reads the counter: both ranks' one call was strag's, and
 # none is counted where strag is not selected.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 work=$(mktemp -d "$builddir/guide.XXXXXX")

@@ -14,8 +14,6 @@
 #include "common.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 # STRAG_TEST_FULL=1: over shared memory, the PML and UCX; contiguous ones, and such as are packed; that
 # a wrong element is noticed. STRAG_TEST_RESULTS=FOLDER: what was counted goes there (common.sh).
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 if [ "${STRAG_TEST_FULL:-0}" != 1 ]; then

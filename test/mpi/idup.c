@@ -10,7 +10,6 @@
  */
 #include "common.h"
 
-#include <string.h>
 #include <unistd.h>
 
 enum { COUNT = 3000, CALLS = 12 };
@@ -90,8 +89,6 @@ static void make_persistent(MPI_Comm comm, int turn)
     for (int c = 0; c < CALLS; c++)
         TEST_MPI(MPI_Request_free(&requests[c]));
 #else
-    (void)comm;
-    (void)turn;
 #endif
 }
 

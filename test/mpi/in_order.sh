@@ -4,7 +4,6 @@
 # which would take twice as long; and where few ranks share a processor they take turns with the
 # root.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 output=$builddir/in_order-output.$$

@@ -12,7 +12,6 @@
 #include "common.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { COUNT = 16384, THREADS = 3, ROUNDS = 20 };

@@ -4,7 +4,6 @@
 # threads, after the parent's table has changed; through shared memory, and over the PML. Those that
 # number their ranks in the same way run one plan. STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 for ranks in ${STRAG_TEST_FULL:+2 3} 5; do

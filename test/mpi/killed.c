@@ -57,7 +57,6 @@ static void read_options(int argc, char **argv)
 
 static void die(int signal)
 {
-    (void)signal;
     kill(getpid(), SIGKILL);
 }
 

@@ -10,9 +10,6 @@
  */
 #include "common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { COUNT_MAX = 40000, BATCH = 64, COMMS = 2 };

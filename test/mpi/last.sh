@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The last rank is not waited for (last.c). STRAG_TEST_FULL=1: 10000 calls with 2 to 8 ranks.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 calls=600

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Stragglers: found, followed, forgotten (late.c). Sleeping is what takes the time.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 # Messages within a host cost next to nothing in this model, so that going ahead is worth it.
@@ -56,12 +55,12 @@ lines 1 '^strag: straggler 2: strag is configured to wait for all '
 
 ahead='(straggler-pipeline|straggler-trees|straggler-direct|stragglar|broadcast-after)'
 
-# two RESULTS LATER OPTION...: of 50 calls; they have other bits once the others go ahead
+# two RESULTS MILLISECONDS OPTION...: of 50 calls; they have other bits once the others go ahead
 two()
 {
-    local results=$1
-    shift
-    mpi 8 "${strag[@]}" --mca coll_strag_verbose 1 "$@" "$programs/late" --window 10 --delay "$((5 * delay))" \
+    local results=$1 late=$2
+    shift 2
+    mpi 8 "${strag[@]}" --mca coll_strag_verbose 1 "$@" "$programs/late" --window 10 --delay "$late" \
         --stragglers 5+2 > "$output" 2>&1 || {
         cat "$output"
         fail "mpirun $*"
@@ -71,9 +70,9 @@ two()
     echo "ok: two late ranks: $*"
 }
 
-two 2
+two 2 $((5 * delay))
 lines 1 'straggler 5\+2 .*: rank 5 is late by [0-9.]+ m?s, rank 2 by [0-9.]+ m?s: the others go ahead$'
 found=$(sed -n 's/^late: straggler 5+2: found after \([0-9]*\) calls.*/\1/p' "$output")
 [ "$found" -le 10 ] || fail "two late ranks were found after $found calls"
-two 1 --mca coll_strag_straggler "5:$((5000 * delay)),2:$((2500 * delay))" --mca coll_strag_report 1
+two 1 "$delay" --mca coll_strag_straggler "5:$((1000 * delay)),2:$((500 * delay))" --mca coll_strag_report 1
 lines 1 "^strag: straggler 5\\+2: run by $ahead: 5[0-9]"

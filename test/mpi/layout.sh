@@ -6,7 +6,6 @@
 # --uts), several packages by letting hwloc make them up (HWLOC_SYNTHETIC). What strag says of a
 # communicator is compared with what layout.c finds out by itself. STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 need_hosts

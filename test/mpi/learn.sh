@@ -4,7 +4,6 @@
 # what its parent's experiments have found, and three rivals are tried in a job. The hosts are names, as in
 # links.sh.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 need_hosts

@@ -3,7 +3,6 @@
 # What a site may forbid: then no memory is shared, on all ranks; calls are right all the same,
 # and a verbose line says on which rank it was, and why.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 mpi_limit=60
@@ -71,7 +70,6 @@ fi
 # The system's limits are an IPC namespace's own.
 if unshare --ipc true 2> "$output"; then
     # The script, which one rank runs, is not to be expanded here.
-    # shellcheck disable=SC2016
     run 3 bash -c '
         if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then
             exec unshare --ipc bash -c "echo 100000 > /proc/sys/kernel/shmmax && exec \"\$@\"" bash "$@"

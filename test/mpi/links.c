@@ -11,10 +11,6 @@
  */
 #include "common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { PROBES = 3, CALLS_MOST = 20000 };
 
 static struct {

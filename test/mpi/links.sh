@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Hosts' links are probed while a job runs (links.c); the hosts are names, as in layout.sh.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 need_hosts

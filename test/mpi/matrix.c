@@ -22,9 +22,6 @@
 #include "elements.h"
 #include "order.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Values repeat after this many elements: a prime, so that no block or segment is a multiple. */
@@ -71,7 +68,6 @@ static void order_op(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const uint64_t *left = in;
     uint64_t *right = inout;
-    (void)type;
     for (int i = 0; i < *length; i++)
         right[i] = test_mix(3 * left[i] + test_mix(right[i]));
 }

@@ -7,7 +7,6 @@
 # least once. Short ones are in place with every other number of ranks. STRAG_TEST_FULL=1: all algorithms,
 # with all of them, in place and not, 1 M elements, and 7 to 9 ranks, too.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 mpi_limit=600

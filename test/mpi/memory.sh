@@ -3,7 +3,6 @@
 # What shared memory takes of a process, whatever the number of communicators and ranks (memory.c).
 # STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 mpi_limit=300

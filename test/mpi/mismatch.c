@@ -16,9 +16,6 @@
  */
 #include "common.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { WRONG = 8, RIGHT = 3, LONGEST = 100000 };
 
 static double *values, *sums;
@@ -89,9 +86,6 @@ static int start_wrong(MPI_Comm comm, int count, int other)
             TEST_MPI(MPI_Request_free(&request));
     }
 #else
-    (void)comm;
-    (void)count;
-    (void)other;
     errors = WRONG;
 #endif
     return errors;

@@ -3,7 +3,6 @@
 # Calls with different counts on different ranks must not hang, nor harm later ones (mismatch.c).
 # STRAG_TEST_FULL=1: with more algorithms.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 # Not auto, which may choose another algorithm for another count. A call that stands still ends sooner

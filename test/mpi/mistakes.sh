@@ -4,7 +4,6 @@
 # and what only looks wrong: none. Whatever it is, the results are right (sizes.c).
 # STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 output=$builddir/mistakes-output.$$

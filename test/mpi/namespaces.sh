@@ -7,7 +7,6 @@
 # Messages of the PML go over btl/tcp: with pid namespaces Open MPI 4.1.4's vader crashes, also without
 # strag. STRAG_TEST_FULL=1: more calls. STRAG_TEST_RESULTS=FOLDER: what was counted (common.sh).
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 own_folder namespaces
 

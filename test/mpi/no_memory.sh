@@ -4,7 +4,6 @@
 # job ends, with right results or with an MPI error, never with a crash, and nobody waits for ever.
 # A part of the allocations; STRAG_TEST_FULL=1: all of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 mpi_limit=60

@@ -17,9 +17,6 @@
  */
 #include "common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { COMMS_MAX = 64, OUTSTANDING_MAX = 256, PERSISTENT = 2 };
@@ -92,7 +89,6 @@ static void sum_words(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const uint64_t *a = in;
     uint64_t *b = inout;
-    (void)type;
     for (int i = 0; i < 2 * *length; i++)
         b[i] += a[i];
 }
@@ -247,9 +243,6 @@ static void start_persistent(struct comm *comm, uint64_t random, uint64_t id)
     if (random & 1)
         TEST_MPI(MPI_Startall(PERSISTENT, requests));
 #else
-    (void)comm;
-    (void)random;
-    (void)id;
 #endif
 }
 

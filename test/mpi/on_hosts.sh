@@ -18,9 +18,7 @@ if [ -n "${FOLDERS:-}" ]; then
     cd "$FOLDERS/$host" || exit 1
 fi
 if [ -n "${ETC:-}" ]; then
-    # shellcheck disable=SC2016 # expanded by the inner shell
     exec unshare --uts --mount bash -c 'mount -t overlay overlay /etc -o "lowerdir=$ETC/$0:/etc" &&
         hostname "$0" && exec "$@"' "$host" "$@"
 fi
-# shellcheck disable=SC2016 # expanded by the inner shell
 exec unshare --uts bash -c 'hostname "$0" && exec "$@"' "$host" "$@"

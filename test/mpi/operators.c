@@ -12,9 +12,6 @@
  */
 #include "common.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { COUNT_MAX = 100003, SPOILT = -1, UNTOUCHED = -2 };
 
 #define COUNTED(array_) (int)(sizeof(array_) / sizeof((array_)[0]))
@@ -48,13 +45,11 @@ static void spoil(int *a, int *b, int count, int stride)
 
 static void spoiling_sum(void *a, void *b, int *count, MPI_Datatype *type)
 {
-    (void)type;
     spoil(a, b, *count, 1);
 }
 
 static void spoiling_sum_with_gaps(void *a, void *b, int *count, MPI_Datatype *type)
 {
-    (void)type;
     spoil(a, b, *count, 2);
 }
 

@@ -4,7 +4,6 @@
 # (operators.c): on one host over all that messages can go over, and on hosts of uneven sizes, whose ranks
 # cut what they receive through shared memory and over the network differently. STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 # In these several ranks compute the same sums; the others have each from one rank.

@@ -8,9 +8,6 @@
 
 #include "algorithms/table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* What stays the same while one range of one block is evaluated. */
 struct evaluation {
     const struct order *order;

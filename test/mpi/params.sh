@@ -5,7 +5,6 @@
 # Whatever is asked for, the program must get right results. Who ran is shown by strag's counters,
 # which the program prints (sizes.c: 24 calls, of which auto leaves 12 to the previous component).
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 output=$builddir/params-output.$$

@@ -11,10 +11,6 @@
  */
 #include "common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *folder = "", *algorithms = "", *wrong = "", *world = "";
 
 enum { LONGEST = 70001 };

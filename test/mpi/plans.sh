@@ -5,7 +5,6 @@
 # keys, rules, dups and splits choose them; what cannot be proved is refused with the reason, and the
 # job runs as without it. STRAG_TEST_FULL=1: all algorithms with all numbers of ranks.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 work=$(mktemp -d "$builddir/plans.XXXXXX")
@@ -122,7 +121,6 @@ in_two()
     lines "$2" 'bytes: .* \(a plan from a file\)'
     lines 1 '^report: np 2: '
 }
-# shellcheck disable=SC2016 # a command's name
 advice='\. In a job all ranks would wait; `strag verify --plan FILE --proof` proves it once and writes FILE.proof'
 in_two "$srcdir/test/fuzz/corpus/plans/many-turns.json" 0
 lines 1 "^  .*many-turns.json: proving its 67108864 operations takes .* MiB are accepted$advice"

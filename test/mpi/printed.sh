@@ -3,7 +3,6 @@
 # Commands run as README, the guide, strag(1) and strag-tune(1) print them: PROGRAM makes one call on two ranks, FILE is a
 # plan, and sacct lists two jobs. Commands that other tests run are named below; there are no others.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 command -v python3 > /dev/null || {
     echo 'skipped: no python3'
@@ -48,18 +47,15 @@ python3 "$top/examples/plans.py" trivance 9 > FILE
 export OMPI_MCA_coll_strag_verbose=1 SLURM_JOB_NODELIST='i02r13n[07-08]'
 
 PATH=$(dirname "$STRAG"):$PATH
-# shellcheck disable=SC2317 # called by the commands
 sacct()
 {
     printf '%s\n' '1|n[01-08]' '2|n[01-04],i02r13n[07-10]'
 }
-# shellcheck disable=SC2317
 lab()
 {
     python3 "$top/bench/lab/lab" "$@" --iterations 2 || [ $? = 77 ] # namespaces are not permitted here
 }
 # Each set of options once, on two ranks or as many as a plan is for; the machine is one host.
-# shellcheck disable=SC2317
 mpirun()
 {
     local ranks=2 options=()

@@ -3,7 +3,6 @@
 # The report: the rank that is late, how often and what that cost, against what the program itself has
 # measured. (report_lines.sh has what it says of other calls.) STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 own_folder report

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The report speaks wherever there is something to say, and only there; and nobody hangs. (report.sh has late ranks.)
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 own_folder report

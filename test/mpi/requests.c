@@ -10,8 +10,6 @@
 #include "common.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifdef TEST_HAVE_PERSISTENT
@@ -269,7 +267,6 @@ static void add_words(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const uint64_t *a = in;
     uint64_t *b = inout;
-    (void)type;
     for (int i = 0; i < *length; i++)
         b[i] += a[i];
 }
@@ -484,7 +481,6 @@ static struct {
 /* Waits for what the main thread begins, which meanwhile begins more. */
 static void *wait_for_others(void *argument)
 {
-    (void)argument;
     for (int c = 0; c < MANY; c++) {
         pthread_mutex_lock(&handed.lock);
         while (handed.begun <= c)

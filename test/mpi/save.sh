@@ -6,7 +6,6 @@
 # host, a straggler, rules, a model file. And which communicators are saved. The file has the first
 # decision, so nothing is learnt here from the calls that follow it. STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 own_folder save

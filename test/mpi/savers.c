@@ -8,7 +8,6 @@
 #include "common.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { COUNT = 5000, COMMS = 2 };

@@ -4,8 +4,6 @@
  */
 #include "shapes.h"
 
-#include <string.h>
-
 struct shape shapes[SHAPES] = {
     {.name = "contiguous words", .offset = {0, 4, 8}, .extent = 12},
     {.name = "words with gaps", .offset = {0, 8, 16}, .extent = 20},

@@ -16,12 +16,10 @@ set -eu
 # A /dev/shm of its own, where that is allowed: other programs of this machine come and go in it, so
 # that elsewhere nothing can be said of its files.
 if [ -z "${STRAG_TEST_OWN_SHM:-}" ] && unshare --mount mount -t tmpfs shm /dev/shm 2> /dev/null; then
-    # shellcheck disable=SC2016 # expanded by the inner shell
     exec unshare --mount bash -c \
         'mount -t tmpfs shm /dev/shm && export STRAG_TEST_OWN_SHM=1 && exec bash "$0"' "$0"
 fi
 
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 output=$builddir/signals-output.$$

@@ -20,10 +20,6 @@
  */
 #include "suite.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* 4, 4000, 40000 and 1200000 bytes: auto delegates two of them and runs two. */
 static const int counts[] = {1, 1000, 10000, 300000};
 

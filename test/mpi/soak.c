@@ -16,9 +16,6 @@
 #include "shapes.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 16, COMPARE_EVERY = 100, PINNED_MAX = 64 };

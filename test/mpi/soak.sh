@@ -6,7 +6,6 @@
 # STRAG_TEST_FULL=1: 100,000 calls on 50 communicators, a storm of 10,000 steps.
 # STRAG_TEST_RESULTS=FOLDER: what was counted goes there (common.sh).
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 output=$builddir/soak-output.$$

@@ -16,9 +16,6 @@
 #include "caller.h"
 #include "shapes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { BYTES = 1 << 18, CALLS = 40 };
 
 static struct caller caller;

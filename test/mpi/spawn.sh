@@ -6,7 +6,6 @@
 # A child of MPI_Comm_spawn sometimes does not come out of PMIx_Init in Open MPI 4.1.4, with strag and
 # without it (1 of 40 calls): if a job ends there, it is run again.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 output=$builddir/spawn-output.$$

@@ -4,14 +4,11 @@
 
 static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
-    (void)module;
-    (void)comm;
     return OMPI_SUCCESS;
 }
 
 static mca_coll_base_module_t *query(ompi_communicator_t *comm, int *priority)
 {
-    (void)comm;
     mca_coll_base_module_t *module = OBJ_NEW(mca_coll_base_module_t);
     if (module)
         module->coll_module_enable = enable;
@@ -21,8 +18,6 @@ static mca_coll_base_module_t *query(ompi_communicator_t *comm, int *priority)
 
 static int init(bool enable_progress_threads, bool enable_mpi_threads)
 {
-    (void)enable_progress_threads;
-    (void)enable_mpi_threads;
     return OMPI_SUCCESS;
 }
 

@@ -17,9 +17,6 @@
 #include "common.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -116,7 +113,6 @@ static void stopping_sum(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const unsigned *left = in;
     unsigned *right = inout;
-    (void)type;
     for (int i = 0; i < *length; i++)
         right[i] += left[i];
     if (stops_in_operator) {

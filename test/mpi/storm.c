@@ -15,9 +15,6 @@
 #include "caller.h"
 #include "shapes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { LIVE = 16, BYTES = 1 << 18 };
 
 /* MPI_COMM_WORLD is never freed; the others' `comm` may be MPI_COMM_NULL: not a member, or none. */
@@ -37,7 +34,6 @@ struct way {
 static MPI_Comm make_dup(struct caller_comm *parent, uint64_t random)
 {
     MPI_Comm comm;
-    (void)random;
     TEST_MPI(MPI_Comm_dup(parent->comm, &comm));
     return comm;
 }

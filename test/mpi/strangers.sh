@@ -4,7 +4,6 @@
 # has other parameters. Every job ends with right results and one warning that names the rank, its
 # host and what differs. STRAG_TEST_FULL=1: every number of ranks with every mix.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 mpi_limit=60

@@ -5,7 +5,6 @@
 # a communicator, on one host and on several; healthy calls say nothing; a call with another vector
 # ends with an error that names both. STRAG_TEST_FULL=1: more ranks and kinds.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 own_folder stuck
 options=(--mca coll strag --mca coll_strag_minimum_size 0)

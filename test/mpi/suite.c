@@ -4,9 +4,6 @@
  */
 #include "suite.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const mode_names[] = {"blocking", "nonblocking", "persistent"};
 
 void suite_fill(const struct suite *suite, int *buffer, int from, int to)

@@ -9,8 +9,6 @@
 #include "common.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define THREADS   4
 #define DUPS      25

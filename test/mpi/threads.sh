@@ -3,7 +3,6 @@
 # MPI_THREAD_MULTIPLE (threads.c). Threads share the same data with all algorithms: two for each number
 # of ranks. STRAG_TEST_FULL=1: all, and communicators made by two threads at the same time.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 makers=2

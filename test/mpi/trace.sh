@@ -4,7 +4,6 @@
 # is seen, also between clocks that differ, and a long job's trace is as long as it may be.
 # STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 output=$builddir/trace-output.$$
@@ -94,7 +93,6 @@ run 2 --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_trace "$
 check t 2 1000 -1 'whole[-1] == 19999' 'len(events) == 2 * 16384'
 
 # A rank whose clock is another one.
-# shellcheck disable=SC2016 # expanded by the inner shell
 elsewhere=(bash -c 'case $OMPI_COMM_WORLD_RANK in
     1) exec unshare --time --monotonic 5000 --fork "$@" ;;
     *) exec "$@" ;;

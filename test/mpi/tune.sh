@@ -3,7 +3,6 @@
 # strag-tune: it writes rules that the component then follows; merging; wrong usage.
 # STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 folder=$builddir/tune-test.$$
@@ -89,7 +88,7 @@ into_output 2 "${tune[@]}" --sizes 4 --components none --output "$rules"
 grep -Eq '# +bytes +previous .* direct$' "$rules" || { cat "$rules"; fail "no components"; }
 echo "ok: other components"
 
-# Merging: other jobs' rules and all comments stay, the same job's rule is replaced.
+# Merging: other rules and all comments stay, strag-tune's own for the same job is replaced.
 cat > "$rules" << 'END'
 # mine
 strag-rules: 1
@@ -99,6 +98,7 @@ rules:
   sizes: [{from: 0, algorithm: ring}]
 - hosts: 1
   ranks-per-host: 2
+  # measured by strag-tune on a day; medians in microseconds:
   # old numbers
   sizes:
   - {from: 0, algorithm: circulant}

@@ -4,7 +4,6 @@
 # that: with latency, on slow links, with more hosts than are measured; and if latency hides the
 # bandwidth, the least that it may be. STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 need_hosts

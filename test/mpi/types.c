@@ -12,10 +12,6 @@
 #include "common.h"
 #include "order.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define WORDS_GIANT 20000
 #define MARGIN      256 /* bytes around a buffer that must not change */
 #define INTERLEAVED 1000
@@ -87,7 +83,6 @@ static void matrix_op(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     const uint32_t *a = in;
     uint32_t *b = inout;
-    (void)type;
     for (int i = 0; i < *length; i++, a += 4, b += 4) {
         const uint32_t product[4] = {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3],
                                      a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3]};

@@ -3,7 +3,6 @@
 # Derived types and user-defined operators (types.c); with segments of 4K, an element can be longer
 # than a segment. STRAG_TEST_FULL=1: both segments with each number of ranks.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 for ranks in 1 3 4 6 ${STRAG_TEST_FULL:+2 5 8}; do

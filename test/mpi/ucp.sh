@@ -6,7 +6,6 @@
 # All of a test over UCX: STRAG_TEST_TRANSPORT=ucp UCX_TLS=tcp,self bash .../test/mpi/matrix.sh
 # STRAG_TEST_FULL=1: more of them.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 output=$builddir/ucp-output.$$

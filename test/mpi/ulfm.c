@@ -23,9 +23,6 @@
 #include "common.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -100,10 +97,6 @@ static int call(enum kind kind, int count, MPI_Comm comm)
 /* MPI_Finalize deletes this attribute of MPI_COMM_SELF after all others, as it was set first. */
 static int end_here(MPI_Comm comm, int key, void *value, void *extra)
 {
-    (void)comm;
-    (void)key;
-    (void)value;
-    (void)extra;
     printf("ulfm: rank %d: %ld checks, %ld failed\n", test.rank, test.checks, test.failures);
     fflush(stdout);
     _exit(test.failures > 0);
@@ -234,7 +227,6 @@ static void revoke_all(int rounds)
 
 static void die(int signal)
 {
-    (void)signal;
     kill(getpid(), SIGKILL);
 }
 
@@ -304,8 +296,6 @@ static int run(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
     puts("skipped: this version of Open MPI has no ULFM");
     return TEST_SKIP;
 }

@@ -6,7 +6,6 @@
 #
 # STRAG_TEST_FULL=1: 20 moments of each kind. STRAG_TEST_SEED=N: other moments.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 case $ompi_version in

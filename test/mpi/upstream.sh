@@ -4,7 +4,6 @@
 # of? Prints how many runs of each program failed, ten by default: upstream.sh [RUNS]. Nothing here
 # can fail for a fault of strag; threads.sh checks that strag keeps clear of comm-free.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 [ "${STRAG_TEST_UPSTREAM:-0}" = 1 ] || exit 77

@@ -66,8 +66,6 @@ static int register_of(const uint8_t *code)
 static void on_trap(int signal_number, siginfo_t *info, void *context)
 {
     greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-    (void)signal_number;
-    (void)info;
     if ((uint8_t *)regs[REG_RIP] != trap.at + 1)
         abort();
     if (trap.word == WORD && pthread_equal(pthread_self(), trap.helper)) {
@@ -84,7 +82,6 @@ static void on_trap(int signal_number, siginfo_t *info, void *context)
 
 static int find_ob1(struct dl_phdr_info *info, size_t size, void *name)
 {
-    (void)size;
     if (!strstr(info->dlpi_name, "mca_pml_ob1.so"))
         return 0;
     *(const char **)name = info->dlpi_name;

@@ -9,7 +9,6 @@
  */
 #include "common.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 enum { COMMS = 4, COUNT_MAX = 60000, PENDING = 3 };

@@ -3,7 +3,6 @@
 # Watching calls under load (watch.c), also with threads, and the report.
 # STRAG_TEST_FULL=1: 10000 calls with 2 to 8 ranks.
 set -eu
-# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 output=$builddir/watch-output.$$

@@ -42,7 +42,6 @@ int opal_progress_register(int (*progress_)(void))
 
 int opal_progress_unregister(int (*progress_)(void))
 {
-    (void)progress_;
     __atomic_store_n(&registered, NULL, __ATOMIC_RELEASE);
     return OPAL_SUCCESS;
 }
@@ -207,7 +206,6 @@ static void *run_rank(void *argument)
 /* A thread that is in MPI for something else. */
 static void *help(void *argument)
 {
-    (void)argument;
     while (__atomic_load_n(&world.left, __ATOMIC_ACQUIRE) > 0)
         opal_progress();
     return NULL;
@@ -267,9 +265,8 @@ static void check_and_free_world(void)
         support_plans_free(world.plans[s], RANKS);
 }
 
-static void threads_progress_each_others_calls(void **state)
+TEST(threads_progress_each_others_calls)
 {
-    (void)state;
     const uint64_t seed = support_seed("test_queue");
     threads = true;
     for (long turn = 0; turn < support_cases(20); turn++) {
@@ -295,9 +292,8 @@ static void threads_progress_each_others_calls(void **state)
 /* ---- One thread ---- */
 
 /* All ranks of the communicators begin their calls in turn; nothing is waited for in between. */
-static void one_thread_runs_all(void **state)
+TEST(one_thread_runs_all)
 {
-    (void)state;
     static struct call *calls[COMMS][RANKS][CALLS];
     threads = false;
     world.seed = support_seed("test_queue");
@@ -345,9 +341,8 @@ static void mover_over(struct coll_strag_job *job)
 
 /* Open MPI gives the processor away where its progress finds nothing done: not before a rank has
  * done what it can. */
-static void the_processor_is_kept_while_something_moves(void **state)
+TEST(the_processor_is_kept_while_something_moves)
 {
-    (void)state;
     ompi_communicator_t comm = {.references = 1};
     struct coll_strag_queue queue;
     struct mover mover = {
@@ -365,14 +360,4 @@ static void the_processor_is_kept_while_something_moves(void **state)
     assert_true(mover.over);
     assert_int_equal(opal_progress(), 0);
     coll_strag_queues_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_progress_each_others_calls),
-        cmocka_unit_test(one_thread_runs_all),
-        cmocka_unit_test(the_processor_is_kept_while_something_moves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,6 @@ static double modelled(const struct cluster *cluster)
 static const char *host(void *context, int rank)
 {
     static char name[16];
-    (void)context;
     snprintf(name, sizeof name, "h%d", rank);
     return name;
 }

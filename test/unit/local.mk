@@ -123,6 +123,7 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/shm_ranks.c test/unit/shm_ranks.h \
 	test/unit/slow_links.c test/unit/slow_links.h \
 	test/unit/support.c test/unit/support.h \
+	test/unit/tests.c \
 	test/unit/trees.c test/unit/trees.h \
 	test/unit/watch.c test/unit/watch.h \
 	test/unit/wires.c test/unit/wires.h \

@@ -311,8 +311,6 @@ static int cancel(struct strag_transport *transport, struct strag_transfer *tran
 
 static void ignore(struct strag_transfer *transfer, int status)
 {
-    (void)transfer;
-    (void)status;
 }
 
 static struct strag_transfer nobodys = {.complete = ignore};
@@ -353,7 +351,6 @@ static int try_send_locked(struct endpoint *me, int peer, const void *buffer, si
 static int try_send(struct strag_transport *transport, int peer, const void *buffer,
                     size_t elements, uint64_t content)
 {
-    (void)content;
     struct endpoint *me = (struct endpoint *)transport;
     pthread_mutex_lock(&me->network->lock);
     int status = try_send_locked(me, peer, buffer, elements);

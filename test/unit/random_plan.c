@@ -65,7 +65,6 @@ static bool can_give(const struct scene *scene, int from, int to, int block)
 
 static bool can_junk(const struct scene *scene, int from, int to, int block)
 {
-    (void)from;
     return replaceable(scene, to, block);
 }
 

@@ -146,7 +146,6 @@ static void *space_allocate(struct strag_reducer *base, size_t elements)
 
 static void space_release(struct strag_reducer *base, void *buffer, int lost)
 {
-    (void)base;
     (void)lost; /* nothing arrives any more after cancel */
     free(buffer);
 }
@@ -155,7 +154,6 @@ static int reduce(struct strag_reducer *base, void *out, const void *left, const
                   size_t elements, uint64_t *ticket)
 {
     const struct layout *layout = ((struct reducer *)base)->layout;
-    (void)ticket;
     for (size_t i = 0; i < elements; i++)
         set_value(layout, out, i,
                   world_reduce(get_value(layout, left, i), get_value(layout, right, i)));

@@ -121,62 +121,6 @@ void slow_links_run_some(const struct strag_algorithm *algorithm, int most, stru
     }
 }
 
-/* ---- Rounds that repeat ---- */
-
-/* A round's traffic as a number that does not depend on the order of messages. */
-struct digest {
-    const struct strag_bounds *bounds;
-    int rank;
-    uint64_t sum;
-};
-
-static void add_message(void *context, const struct strag_op *visited)
-{
-    struct digest *digest = context;
-    const int64_t *start = digest->bounds->numerator;
-    uint64_t size = (uint64_t)(start[visited->first + visited->count] - start[visited->first]);
-    digest->sum += scramble(scramble(size * 4 + visited->kind) + (uint64_t)digest->rank * 65536 +
-                            (uint64_t)visited->peer);
-}
-
-static uint64_t digest_round(const struct strag_instance *instance, struct strag_builder *visitor,
-                             struct digest *digest, int round)
-{
-    digest->sum = 0;
-    for (digest->rank = 0; digest->rank < instance->problem.n; digest->rank++) {
-        strag_visitor_aim(visitor, digest->rank, (struct strag_rounds){round, round + 1});
-        strag_instance_build(instance, digest->rank, visitor);
-    }
-    return digest->sum;
-}
-
-int slow_links_repeats(const struct slow_links *links, const struct strag_algorithm *algorithm)
-{
-    struct strag_error err = {""};
-    struct strag_instance instance;
-    int repeats = 0;
-    if (strag_instance_open(&instance, algorithm, &links->problem, &err) != STRAG_OK)
-        fail_at(links, err.text);
-    struct digest digest = {.bounds = &instance.shape.bounds};
-    struct strag_builder *visitor = strag_visitor_create(&instance.shape, add_message, &digest);
-    assert_non_null(visitor);
-    for (int round = 0; round < instance.claim.rounds; round++) {
-        int period, same = strag_instance_same_rounds(&instance, round, &period);
-        assert_in_range(round + (same - 1) * period + period, 1, instance.claim.rounds);
-        for (int turn = 0; same > 1 && turn < period; turn++) {
-            uint64_t first = digest_round(&instance, visitor, &digest, round + turn);
-            for (int i = 1; i < same; i++, repeats++) {
-                int other = round + turn + i * period;
-                if (digest_round(&instance, visitor, &digest, other) != first)
-                    fail_at(links, "rounds differ that are said to be identical");
-            }
-        }
-    }
-    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
-    strag_instance_close(&instance);
-    return repeats;
-}
-
 /* ---- Times ---- */
 
 double slow_links_time(const struct slow_links *links, const struct strag_algorithm *algorithm,

@@ -50,9 +50,6 @@ void slow_links_run(const struct slow_links *links, const struct strag_algorithm
 /** The same with 3 to `most` hosts of one and two ranks, of which two are slow. */
 void slow_links_run_some(const struct strag_algorithm *algorithm, int most, struct rng *rng);
 
-/** Rounds that are said to repeat must carry the same traffic. @return how many were said to */
-int slow_links_repeats(const struct slow_links *links, const struct strag_algorithm *algorithm);
-
 /** Modelled time without latency, in what the vector takes over a fast link. */
 double slow_links_time(const struct slow_links *links, const struct strag_algorithm *algorithm,
                        bool clocks);

@@ -4,6 +4,7 @@
 #include "algorithms/table.h"
 
 #include <limits.h>
+#include <math.h>
 #include <time.h>
 
 uint64_t scramble(uint64_t x)
@@ -242,6 +243,55 @@ void support_some_rounds(const struct strag_algorithm *algorithm,
     }
     assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
     strag_instance_close(&instance);
+}
+
+/* What the ranks send and receive in each round, as a number that does not depend on the order. */
+struct traffic {
+    const struct strag_bounds *bounds;
+    int rank;
+    uint64_t *sum; /* [rounds] */
+};
+
+static void add_traffic(void *context, const struct strag_op *op)
+{
+    struct traffic *traffic = context;
+    const double part = strag_block_fraction(traffic->bounds, op->first, op->count);
+    traffic->sum[op->round] += scramble(scramble((uint64_t)llround(1e9 * part) * 4 + op->kind) +
+                                        (uint64_t)traffic->rank * 65536 + (uint64_t)op->peer);
+}
+
+struct same_rounds support_same_rounds(const struct strag_algorithm *algorithm,
+                                       const struct strag_problem *problem)
+{
+    struct strag_instance instance;
+    struct strag_error err = {""};
+    if (strag_instance_open(&instance, algorithm, problem, &err) != STRAG_OK)
+        fail_msg("%s, n=%d: %s", algorithm->name, problem->n, err.text);
+    const int rounds = instance.claim.rounds;
+    struct same_rounds found = {.rounds = rounds, .period = 1};
+    struct traffic traffic = {.bounds = &instance.shape.bounds,
+                              .sum = allocated(calloc((size_t)rounds + 1, sizeof(uint64_t)))};
+    struct strag_builder *visitor = strag_visitor_create(&instance.shape, add_traffic, &traffic);
+    assert_non_null(visitor);
+    for (traffic.rank = 0; traffic.rank < problem->n; traffic.rank++) {
+        strag_visitor_aim(visitor, traffic.rank, (struct strag_rounds){0, rounds});
+        strag_instance_build(&instance, traffic.rank, visitor);
+    }
+    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    for (int round = 0, next = 0; round < rounds; round++) {
+        int period, same = strag_instance_same_rounds(&instance, round, &period);
+        assert_in_range(round + same * period, round + 1, same > 1 ? rounds : rounds + period);
+        for (int other = round + period; other < round + same * period; other++)
+            assert_true(traffic.sum[other] == traffic.sum[other - period]);
+        if (round < next)
+            continue;
+        found.runs++;
+        found.period = same > 1 && period > found.period ? period : found.period;
+        next = same > 1 ? round + same * period : round + 1;
+    }
+    free(traffic.sum);
+    strag_instance_close(&instance);
+    return found;
 }
 
 /* A copy of `used` bytes in `size`. */

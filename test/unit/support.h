@@ -26,6 +26,18 @@
 
 #include <cmocka.h>
 
+/** TEST(name) { ... }: one of this program's tests, which run in the order of their lines. The main
+ * of a program that has no other is in tests.c. */
+#define TEST(name)                                                                                 \
+    static void name(void **);                                                                     \
+    __attribute__((constructor)) static void name##_is_a_test(void)                                \
+    {                                                                                              \
+        test_add(#name, name, __LINE__);                                                           \
+    }                                                                                              \
+    static void name(void **unused)
+
+void test_add(const char *name, CMUnitTestFunction test, int line);
+
 /* A stream of random numbers that its seed repeats. */
 struct rng {
     uint64_t state;
@@ -101,6 +113,16 @@ void support_plans_free(struct strag_plan **plans, int n);
  * any other. */
 void support_some_rounds(const struct strag_algorithm *algorithm,
                          const struct strag_problem *problem);
+
+/** How many rounds there are, how many runs of identical ones, and the longest period of such. */
+struct same_rounds {
+    int rounds, runs, period;
+};
+
+/** Rounds that an algorithm calls identical (strag_instance_same_rounds) carry the same traffic;
+ * the test fails if they do not. */
+struct same_rounds support_same_rounds(const struct strag_algorithm *algorithm,
+                                       const struct strag_problem *problem);
 
 /** A copy that can be changed and freed by itself; it has room for `more` operations and waits. */
 struct strag_plan *support_clone(const struct strag_plan *plan, int more);

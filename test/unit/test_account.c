@@ -14,9 +14,8 @@
 
 enum { RANKS_MAX = 40, CALLS_MAX = 300, PREVIOUS = 48 };
 
-static void units_are_for_people(void **state)
+TEST(units_are_for_people)
 {
-    (void)state;
     assert_string_equal(strag_units_time(0).text, "0 us");
     assert_string_equal(strag_units_time(8e-7).text, "0.8 us");
     assert_string_equal(strag_units_time(999.4e-6).text, "999 us");
@@ -43,11 +42,10 @@ static void units_are_for_people(void **state)
 
 /* ---- The ledger ---- */
 
-static void ledger_thins_out(void **state)
+TEST(ledger_thins_out)
 {
     struct strag_stay stays[8];
     struct strag_ledger ledger = strag_ledger_begin(stays, 8);
-    (void)state;
     ledger.watched_from = 100;
     for (int c = 0; c < 1000; c++) {
         const struct strag_stay stay = {c, 2 * c};
@@ -71,9 +69,8 @@ static void ledger_thins_out(void **state)
     assert_true(ledger.shortest == 0 && ledger.longest == 4096);
 }
 
-static void room_is_bounded(void **state)
+TEST(room_is_bounded)
 {
-    (void)state;
     for (int n = 2; n <= 1 << 20; n += 1 + n / 3) {
         const int room = strag_ledger_room(n);
         assert_int_equal(room % 2, 0);
@@ -146,10 +143,9 @@ static void run(struct job *job, struct rng *rng, int late, double delay, int ho
     }
 }
 
-static void losses_are_those_of_arrivals(void **state)
+TEST(losses_are_those_of_arrivals)
 {
     struct rng rng = {support_seed("test_account")};
-    (void)state;
     for (long i = support_cases(300); i > 0; i--) {
         struct job job = {.n = 2 + (int)rng_below(&rng, RANKS_MAX - 1),
                           .calls = 1 + (int)rng_below(&rng, CALLS_MAX)};
@@ -184,11 +180,10 @@ static void losses_are_those_of_arrivals(void **state)
 }
 
 /* One of 4 ranks is late by 3 s in all of 8 calls: the times of some calls are enough. */
-static void what_is_left_out_is_scaled(void **state)
+TEST(what_is_left_out_is_scaled)
 {
     struct strag_stay all[8], some[4], late[2];
     struct strag_loss loss;
-    (void)state;
     for (int c = 0; c < 8; c++)
         all[c] = (struct strag_stay){10 * c, 10 * c + 4};
     for (int c = 0; c < 4; c++)
@@ -276,10 +271,9 @@ static void has(struct page *page, const char *part)
         fail_msg("not in the text: %s\n%s", part, page->text);
 }
 
-static void text_names_the_loss(void **state)
+TEST(text_names_the_loss)
 {
     struct page page;
-    (void)state;
     begin(&page);
     add_calls(&page, 60, 3, 262144);
     add_calls(&page, 40, PREVIOUS, 8);
@@ -306,10 +300,9 @@ static void text_names_the_loss(void **state)
     free(page.text);
 }
 
-static void text_without_a_cause(void **state)
+TEST(text_without_a_cause)
 {
     struct page page;
-    (void)state;
     begin(&page);
     add_calls(&page, 250, 3, 262144);
     page.loss.of[0] = (struct strag_loss_of){1, 40, 2, 1, 0.05};
@@ -328,11 +321,10 @@ static void text_without_a_cause(void **state)
     free(page.text);
 }
 
-static void text_says_what_strag_did(void **state)
+TEST(text_says_what_strag_did)
 {
     struct page page;
     struct strag_watch_summary summary = strag_watch_summary_none();
-    (void)state;
     begin(&page);
     add_calls(&page, 100, PREVIOUS, 8);
     has(&page,
@@ -372,13 +364,12 @@ static void text_says_what_strag_did(void **state)
 }
 
 /* The slowest link, and the model: its numbers, their sources, and how well it fits. */
-static void text_of_links_and_model(void **state)
+TEST(text_of_links_and_model)
 {
     struct page page;
     struct strag_watch_summary summary = strag_watch_summary_none();
     const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
     struct strag_sourced_model model = strag_model_sourced(&standard);
-    (void)state;
     begin(&page);
     add_calls(&page, 100, 3, 262144);
     page.account.summary = &summary;
@@ -401,10 +392,9 @@ static void text_of_links_and_model(void **state)
     free(page.text);
 }
 
-static void kinds_are_distinguished(void **state)
+TEST(kinds_are_distinguished)
 {
     struct page page;
-    (void)state;
     begin(&page);
     page.loss = (struct strag_loss){.ranks = 0};
     strag_ledger_add(&page.ledger, STRAG_LEDGER_NONBLOCKING, 3, 1024, NULL);
@@ -416,14 +406,13 @@ static void kinds_are_distinguished(void **state)
     free(page.text);
 }
 
-static void a_standstill_names_the_missing(void **state)
+TEST(a_standstill_names_the_missing)
 {
     const struct strag_standstill standstill = {
         .times = 2, .number = 41, .bytes = 4096, .seconds = 60, .missing = 9, .first = {0, 2}};
     const struct strag_standstill one = {
         .times = 1, .number = 7, .bytes = 8, .seconds = 30, .missing = 1, .first = {2}};
     struct page page;
-    (void)state;
     begin(&page);
     add_calls(&page, 100, 3, 8);
     page.account.standstill = &one;
@@ -437,10 +426,9 @@ static void a_standstill_names_the_missing(void **state)
     free(page.text);
 }
 
-static void json_is_exact(void **state)
+TEST(json_is_exact)
 {
     struct page page;
-    (void)state;
     begin(&page);
     page.account.name = "a \"b\" \\ \n\xc3\xa4";
     add_calls(&page, 100, 3, 8);
@@ -471,31 +459,10 @@ static int attempt(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
     struct rng rng = {1};
     struct job job = {.n = 5, .calls = 9};
-    (void)state;
     run(&job, &rng, 2, 0.1, 2);
     assert_int_equal(exhaust("strag_loss_find", attempt, &job), 9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_are_for_people),
-        cmocka_unit_test(ledger_thins_out),
-        cmocka_unit_test(room_is_bounded),
-        cmocka_unit_test(losses_are_those_of_arrivals),
-        cmocka_unit_test(what_is_left_out_is_scaled),
-        cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(text_names_the_loss),
-        cmocka_unit_test(text_without_a_cause),
-        cmocka_unit_test(text_says_what_strag_did),
-        cmocka_unit_test(text_of_links_and_model),
-        cmocka_unit_test(kinds_are_distinguished),
-        cmocka_unit_test(a_standstill_names_the_missing),
-        cmocka_unit_test(json_is_exact),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -338,9 +338,8 @@ static void explore(const struct setting *setting)
     free(exploration.open);
 }
 
-static void all_orders_with_up_to_five_ranks(void **context)
+TEST(all_orders_with_up_to_five_ranks)
 {
-    (void)context;
     static const struct strag_arrivals_roles second[] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0},
                                                          {1, 2, 0}, {3, 0, 1}, {3, 4, 1}};
     for (int n = 3; n <= RANKS_MAX; n++) {
@@ -352,22 +351,12 @@ static void all_orders_with_up_to_five_ranks(void **context)
     }
 }
 
-static void one_late_rank_keeps_nobody_waiting(void **context)
+TEST(one_late_rank_keeps_nobody_waiting)
 {
-    (void)context;
     for (int n = 3; n <= RANKS_MAX; n++) {
         for (int held = 0; held < n; held++) {
             const struct setting setting = {n, 2, held, {{0, 1, 2}, {0, 1, 2}}};
             explore(&setting);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_orders_with_up_to_five_ranks),
-        cmocka_unit_test(one_late_rank_keeps_nobody_waiting),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

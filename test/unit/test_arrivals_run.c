@@ -221,9 +221,8 @@ static int run_job(int n, struct rng *rng)
     return without;
 }
 
-static void results_are_right_whoever_comes_last(void **context)
+TEST(results_are_right_whoever_comes_last)
 {
-    (void)context;
     struct rng rng = {support_seed("results_are_right_whoever_comes_last")};
     const long cases = support_cases(support_is_short() ? 20 : 60);
     int without = 0;
@@ -232,12 +231,4 @@ static void results_are_right_whoever_comes_last(void **context)
     without += run_job(RANKS_MAX, &rng);
     printf("%ld jobs of %d calls, %d of them without a rank\n", cases + 1, CALLS, without);
     assert_true(without > cases);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_right_whoever_comes_last),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

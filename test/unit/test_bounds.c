@@ -21,9 +21,8 @@ static double one_slow(int hosts, double factor)
     return bound_several_slow(hosts, &factor, 1);
 }
 
-static void theorems(void **state)
+TEST(theorems)
 {
-    (void)state;
     assert_close(one_slow(5, 1.5), 2 * 1.5 * 4 / (1.5 * 4 + 1));
     assert_close(one_slow(5, 2), 2); /* from 2 - 1/4 on: the factor */
     assert_close(strag_bound_one_flow(5, 1.5), 12.0 / 6.5);
@@ -36,9 +35,8 @@ static void theorems(void **state)
     assert_close(bound_several_slow(6, NULL, 0), 10.0 / 6);
 }
 
-static void one_flow_is_the_stronger_bound(void **state)
+TEST(one_flow_is_the_stronger_bound)
 {
-    (void)state;
     for (int hosts = 3; hosts < 100; hosts++) {
         for (double l = 1; l < 4; l += 0.1)
             assert_true(strag_bound_one_flow(hosts, l) >= one_slow(hosts, l) - 1e-12);
@@ -56,9 +54,8 @@ static struct strag_lower_bound bound_of(const struct strag_problem *problem)
     return bound;
 }
 
-static void problems(void **state)
+TEST(problems)
 {
-    (void)state;
     const struct strag_slow slow[] = {{3, 1.5}, {5, 2}};
     struct strag_state one = {.nslow = 1, .slow = slow}, two = {.nslow = 2, .slow = slow};
     struct strag_problem problem = {.n = 8, .state = &one};
@@ -73,9 +70,8 @@ static void problems(void **state)
     assert_close(bound_of(&problem).shared, 1.75e-9);
 }
 
-static void topologies(void **state)
+TEST(topologies)
 {
-    (void)state;
     struct strag_topology *hosts = machine_flat(12, 3);
     struct strag_topology *uplinks = machine_tree("(2@4,3@8,1@8)");
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x3", NULL, 1);
@@ -96,9 +92,8 @@ static void topologies(void **state)
 }
 
 /* What a straggler has to hand out or in, once it is there. */
-static void stragglers(void **state)
+TEST(stragglers)
 {
-    (void)state;
     const struct strag_straggler late[] = {{2, 3e-3}, {5, 1e-3}};
     const struct strag_slow slow[] = {{2, 4}};
     struct strag_state wrong = {.nstragglers = 2, .straggler = late};
@@ -114,14 +109,4 @@ static void stragglers(void **state)
     bound = bound_of(&problem); /* all four links at a quarter */
     assert_close(strag_lower_bound_seconds(&bound, 1e6), 3e-3 + 1e-3);
     strag_topology_free(torus);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(theorems),   cmocka_unit_test(one_flow_is_the_stronger_bound),
-        cmocka_unit_test(problems),   cmocka_unit_test(topologies),
-        cmocka_unit_test(stragglers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

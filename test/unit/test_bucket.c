@@ -60,9 +60,8 @@ static void prove_box(struct strag_topology *topology)
     strag_topology_free(topology);
 }
 
-static void in_two_dimensions(void **state)
+TEST(in_two_dimensions)
 {
-    (void)state;
     for (int x = 1; x <= 8; x++) {
         for (int y = 1; y <= 8; y++) {
             char dims[40];
@@ -74,9 +73,8 @@ static void in_two_dimensions(void **state)
     }
 }
 
-static void in_three_dimensions(void **state)
+TEST(in_three_dimensions)
 {
-    (void)state;
     for (int cells = 0; cells < 64; cells++) {
         char dims[40];
         snprintf(dims, sizeof dims, "%dx%dx%d", 1 + cells % 4, 1 + cells / 4 % 4, 1 + cells / 16);
@@ -84,35 +82,31 @@ static void in_three_dimensions(void **state)
     }
 }
 
-static void of_other_shapes(void **state)
+TEST(of_other_shapes)
 {
-    (void)state;
     static const char *const dims[] = {"2x2x2x2", "3x5x2", "1x13", "17", "2x1x3x1x2", "16x2"};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
         prove_box(machine_grid(torus, true, dims[i], NULL, 1));
 }
 
-static void on_boards(void **state)
+TEST(on_boards)
 {
-    (void)state;
     prove_box(machine_grid(boards, false, "4x6", "2x3", 1));
     prove_box(machine_grid(boards, false, "4x4", "1x1", 1));
     prove_box(machine_grid(boards, false, "3x3x2", "3x1x2", 1));
 }
 
 /* Boxes at random places of a torus, over its edges too; ranks in random order. */
-static void on_a_part_of_a_torus(void **state)
+TEST(on_a_part_of_a_torus)
 {
-    (void)state;
     struct rng rng = {support_seed("a part of a torus")};
     for (long cases = support_cases(40); cases > 0; cases--)
         prove_box(machine_random_box("5x6x4", 1, 1, &rng));
 }
 
 /* One ring; with two ports one each way round. */
-static void without_a_grid(void **state)
+TEST(without_a_grid)
 {
-    (void)state;
     for (int n = 2; n <= 24; n++) {
         struct strag_topology *trees[] = {NULL, machine_flat(n, 1), machine_flat(n, 3)};
         for (int t = 0; t < 3; t++) {
@@ -155,9 +149,8 @@ static void plans_free(struct plans *plans, struct strag_topology *topology)
 }
 
 /* The example in bucket.c. */
-static void the_example(void **state)
+TEST(the_example)
 {
-    (void)state;
     static const struct strag_op expected[] = {
         {.kind = STRAG_SEND, .round = 0, .peer = 1, .first = 0, .count = 2},
         {.kind = STRAG_RECV_REDUCE, .round = 0, .peer = 2, .first = 4, .count = 2},
@@ -231,9 +224,8 @@ static void check_links(struct strag_topology *topology, int ports)
     plans_free(&plans, topology);
 }
 
-static void links_are_not_shared(void **state)
+TEST(links_are_not_shared)
 {
-    (void)state;
     static const struct {
         const char *dims;
         int ports; /* all */
@@ -247,51 +239,17 @@ static void links_are_not_shared(void **state)
 
 /* ---- Identical rounds ---- */
 
-/* The next operation of a round at or behind `i`. @return nops if there is none */
-static int next_of_round(const struct strag_plan *plan, int i, int round)
+static int runs(struct strag_topology *topology, int ports)
 {
-    while (i < plan->nops && plan->ops[i].round != round)
-        i++;
-    return i;
-}
-
-static void assert_same(const struct strag_plan *plan, int round, int other)
-{
-    int i = next_of_round(plan, 0, round), j = next_of_round(plan, 0, other);
-    while (i < plan->nops && j < plan->nops) {
-        assert_int_equal(plan->ops[i].kind, plan->ops[j].kind);
-        assert_int_equal(plan->ops[i].peer, plan->ops[j].peer);
-        assert_int_equal(plan->ops[i].count, plan->ops[j].count);
-        i = next_of_round(plan, i + 1, round);
-        j = next_of_round(plan, j + 1, other);
-    }
-    assert_int_equal(i, plan->nops);
-    assert_int_equal(j, plan->nops);
-}
-
-/* @return how many runs of identical rounds there are */
-static int check_same(struct strag_topology *topology, int ports)
-{
-    struct plans plans = plans_of(topology, ports);
-    int runs = 0;
-    for (int round = 0; round < plans.rounds; round++) {
-        int repeats = strag_instance_same_rounds(&plans.instance, round, NULL);
-        assert_in_range(repeats, 1, plans.rounds - round);
-        for (int other = round + 1; other < round + repeats; other++) {
-            for (int rank = 0; rank < topology->n; rank++)
-                assert_same(plans.list[rank], round, other);
-        }
-    }
-    for (int round = 0; round < plans.rounds; runs++)
-        round += strag_instance_same_rounds(&plans.instance, round, NULL);
-    plans_free(&plans, topology);
-    return runs;
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    const int found = support_same_rounds(bucket(), &problem).runs;
+    strag_topology_free(topology);
+    return found;
 }
 
 /* A run for each phase; with all ports and unequal sizes, one for each size that ends in it. */
-static void runs_of_rounds(void **state)
+TEST(runs_of_rounds)
 {
-    (void)state;
     static const struct {
         const char *dims;
         int all_ports, runs, runs_all;
@@ -300,19 +258,18 @@ static void runs_of_rounds(void **state)
                  {"3x1x3", 4, 4, 4}, {"2x2x2x2", 8, 8, 8}, {"7x2x7", 6, 6, 12}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *dims = cases[i].dims;
-        assert_int_equal(check_same(machine_grid(torus, true, dims, NULL, 1), 1), cases[i].runs);
-        assert_int_equal(check_same(machine_grid(torus, true, dims, NULL, 1), cases[i].all_ports),
+        assert_int_equal(runs(machine_grid(torus, true, dims, NULL, 1), 1), cases[i].runs);
+        assert_int_equal(runs(machine_grid(torus, true, dims, NULL, 1), cases[i].all_ports),
                          cases[i].runs_all);
     }
-    assert_int_equal(check_same(machine_flat(9, 1), 1), 2);
-    assert_int_equal(check_same(machine_flat(9, 2), 2), 2);
+    assert_int_equal(runs(machine_flat(9, 1), 1), 2);
+    assert_int_equal(runs(machine_flat(9, 2), 2), 2);
 }
 
 /* ---- Some rounds only ---- */
 
-static void rounds_that_are_wanted(void **state)
+TEST(rounds_that_are_wanted)
 {
-    (void)state;
     struct strag_topology *topology = machine_grid(torus, true, "4x3", NULL, 1);
     const struct strag_problem problem = {.n = topology->n, .ports = 4, .topology = topology};
     support_some_rounds(bucket(), &problem);
@@ -321,9 +278,8 @@ static void rounds_that_are_wanted(void **state)
 
 /* ---- What is refused ---- */
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
     support_refused("bucket", machine_grid(torus, true, "3x3", NULL, 2), 0,
                     "bucket needs one rank per host, not 2");
@@ -343,22 +299,4 @@ static void refusals(void **state)
     support_refused(
         "bucket", machine_flat(5, 1), 4,
         "bucket drives up to 2 ports for each dimension with more than one host, here 2; not 4");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_two_dimensions),
-        cmocka_unit_test(in_three_dimensions),
-        cmocka_unit_test(of_other_shapes),
-        cmocka_unit_test(on_boards),
-        cmocka_unit_test(on_a_part_of_a_torus),
-        cmocka_unit_test(without_a_grid),
-        cmocka_unit_test(the_example),
-        cmocka_unit_test(links_are_not_shared),
-        cmocka_unit_test(runs_of_rounds),
-        cmocka_unit_test(rounds_that_are_wanted),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,9 +77,8 @@ static void prove_all(struct strag_topology *topology)
     strag_topology_free(topology);
 }
 
-static void in_one_dimension(void **state)
+TEST(in_one_dimension)
 {
-    (void)state;
     for (int n = 2; n <= 36; n++) {
         char dims[40];
         snprintf(dims, sizeof dims, "%d", n);
@@ -87,9 +86,8 @@ static void in_one_dimension(void **state)
     }
 }
 
-static void in_two_dimensions(void **state)
+TEST(in_two_dimensions)
 {
-    (void)state;
     for (int cells = 1; cells < 64; cells++) {
         char dims[40];
         snprintf(dims, sizeof dims, "%dx%d", 1 + cells % 8, 1 + cells / 8);
@@ -97,9 +95,8 @@ static void in_two_dimensions(void **state)
     }
 }
 
-static void in_three_dimensions(void **state)
+TEST(in_three_dimensions)
 {
-    (void)state;
     for (int cells = 1; cells < 64; cells++) {
         char dims[40];
         snprintf(dims, sizeof dims, "%dx%dx%d", 1 + cells % 4, 1 + cells / 4 % 4, 1 + cells / 16);
@@ -107,9 +104,8 @@ static void in_three_dimensions(void **state)
     }
 }
 
-static void of_other_shapes(void **state)
+TEST(of_other_shapes)
 {
-    (void)state;
     static const char *const dims[] = {"2x2x2x2x2x2", "3x5x7", "16x4", "1x12", "2x1x3x1x2"};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
         prove_all(machine_grid(torus, true, dims[i], NULL, 1));
@@ -120,17 +116,15 @@ static void of_other_shapes(void **state)
 
 /* Boxes at random places of a torus; ranks in random order: the lower rank is not the lower cell.
  */
-static void on_a_part_of_a_torus(void **state)
+TEST(on_a_part_of_a_torus)
 {
-    (void)state;
     struct rng rng = {support_seed("a part of a torus")};
     for (long cases = support_cases(20); cases > 0; cases--)
         prove_all(machine_random_box("5x8x6", 2, 1, &rng));
 }
 
-static void without_a_grid(void **state)
+TEST(without_a_grid)
 {
-    (void)state;
     for (int n = 2; n <= 20; n++) {
         prove_all(machine_flat(n, 1));
         prove_all(machine_flat(n, 3));
@@ -141,9 +135,8 @@ static void without_a_grid(void **state)
 }
 
 /* Ranks are a ring in the order of the tree, whatever their numbers. */
-static void in_the_order_of_the_tree(void **state)
+TEST(in_the_order_of_the_tree)
 {
-    (void)state;
     struct machine_nodes nodes = machine_parse("N(H(0 2) H(1 3))");
     struct strag_topology *topology = machine_finish(&nodes, NULL);
     const struct strag_problem problem = {.n = 4, .topology = topology};
@@ -180,9 +173,8 @@ static void assert_op(const struct strag_op *op, struct strag_op expected)
 }
 
 /* The table in butterfly.h, and its way back. */
-static void halves_of_4x2(void **state)
+TEST(halves_of_4x2)
 {
-    (void)state;
     static const struct {
         int rank, peer[3], sends[3];
     } table[] = {{0, {1, 4, 2}, {4, 2, 1}}, {5, {4, 1, 7}, {0, 4, 7}}};
@@ -218,9 +210,8 @@ static void halves_of_4x2(void **state)
 
 /* The table in torus_doubling.c; the parts of all ports begin in the one or the other dimension,
  * and the mirrored ones meet what the negated coordinates would. */
-static void pairs_on_4x4(void **state)
+TEST(pairs_on_4x4)
 {
-    (void)state;
     static const int change[2][4][2] = {{{1, 0}, {0, 1}, {2, 0}, {0, 2}},
                                         {{0, 1}, {1, 0}, {0, 2}, {2, 0}}};
     struct strag_topology *topology = machine_grid(torus, true, "4x4", NULL, 1);
@@ -245,9 +236,8 @@ static void pairs_on_4x4(void **state)
 }
 
 /* On a ring of 6 ranks 0 and 2 are folded; 1, 3, 4, 5 are numbers 0 to 3. */
-static void folded_ring(void **state)
+TEST(folded_ring)
 {
-    (void)state;
     static const int peers[6][4] = {{1, 1}, {0, 3, 4, 0}, {3, 3}, {2, 1, 5, 2}, {5, 1}, {4, 3}};
     struct strag_topology *topology = machine_grid(torus, true, "6", NULL, 1);
     for (int rank = 0; rank < 6; rank++) {
@@ -282,9 +272,8 @@ static const struct strag_op *send_of(const struct strag_plan *plan, int round)
 }
 
 /* The table in bine.c. */
-static void pairs_of_8(void **state)
+TEST(pairs_of_8)
 {
-    (void)state;
     static const int meets[3][8] = {
         {1, 0, 3, 2, 5, 4, 7, 6}, {7, 2, 1, 4, 3, 6, 5, 0}, {3, 6, 5, 0, 7, 2, 1, 4}};
     for (int rank = 0; rank < 8; rank++) {
@@ -304,9 +293,8 @@ static void pairs_of_8(void **state)
 }
 
 /* 1, 1, 3, 5, 11, ... apart, in both directions; none farther than a third of the ring and one. */
-static void distances(void **state)
+TEST(distances)
 {
-    (void)state;
     for (int log = 1; log <= 10; log++) {
         int n = 1 << log;
         for (int rank = 0; rank < n; rank++) {
@@ -346,9 +334,8 @@ static double bytes_time(const char *name, const char *dims, int ports)
 
 /* One port on a d x d torus: in step t of each dimension 2^t messages share a link, in the last one
  * half as many, since both ways round are equally long. */
-static void busiest_links(void **state)
+TEST(busiest_links)
 {
-    (void)state;
     static const char *const dims[] = {"4x4", "8x8", "16x16", "32x32"};
     for (int log = 2; log <= 5; log++) {
         double whole = 0, halves = 0, part = 1;
@@ -368,9 +355,8 @@ static void busiest_links(void **state)
 
 /* With all ports of a square torus: s/2D for each of the two phases, times the sum of distance /
  * 2^k over the k-th steps; 1.19 and 1.03 times the optimum s/D. */
-static void congestion(void **state)
+TEST(congestion)
 {
-    (void)state;
     static const struct {
         const char *dims;
         int count, log;
@@ -394,9 +380,8 @@ static void congestion(void **state)
 
 /* ---- Some rounds only ---- */
 
-static void rounds_that_are_wanted(void **state)
+TEST(rounds_that_are_wanted)
 {
-    (void)state;
     struct strag_topology *topology = machine_grid(torus, true, "6x4", NULL, 1);
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
     for (int b = 0; b < BUTTERFLIES; b++)
@@ -423,9 +408,8 @@ static void assert_refused(struct strag_topology *topology, int ports, const cha
     strag_topology_free(topology);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
     assert_refused(machine_grid(torus, true, "3x3", NULL, 2), 0, "needs one rank per host, not 2");
     assert_refused(machine_hosts(&grid, (int[]){0, 5}, 2, 1), 0,
@@ -436,27 +420,4 @@ static void refusals(void **state)
     assert_refused(
         machine_flat(5, 1), 4,
         "drives up to 2 ports for each dimension with more than one host, here 2; not 4");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_one_dimension),
-        cmocka_unit_test(in_two_dimensions),
-        cmocka_unit_test(in_three_dimensions),
-        cmocka_unit_test(of_other_shapes),
-        cmocka_unit_test(on_a_part_of_a_torus),
-        cmocka_unit_test(without_a_grid),
-        cmocka_unit_test(in_the_order_of_the_tree),
-        cmocka_unit_test(halves_of_4x2),
-        cmocka_unit_test(pairs_on_4x4),
-        cmocka_unit_test(folded_ring),
-        cmocka_unit_test(pairs_of_8),
-        cmocka_unit_test(distances),
-        cmocka_unit_test(busiest_links),
-        cmocka_unit_test(congestion),
-        cmocka_unit_test(rounds_that_are_wanted),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,7 +186,6 @@ static void run_ranks(int n, long every)
 
 static void all_orders_of_three_ranks(void **state)
 {
-    (void)state;
     run_ranks(3, 1);
     assert_int_equal(world.tried, 1680);
 }
@@ -194,7 +193,6 @@ static void all_orders_of_three_ranks(void **state)
 static void orders_of_four_ranks(void **state)
 {
     const long all = 369600, cases = support_cases(10000);
-    (void)state;
     run_ranks(4, cases >= all ? 1 : all / cases);
     assert_int_equal(world.orders, all);
 }

@@ -49,9 +49,8 @@ static void assert_end(struct strag_flows *flows, double time, int tag)
     assert_int_equal(strag_flows_end(flows, time), tag);
 }
 
-static void flows_share_a_link(void **state)
+TEST(flows_share_a_link)
 {
-    (void)state;
     struct strag_topology *topology = machine_flat(4, 1);
     struct strag_links *links = links_of(topology);
     struct strag_flows *flows = strag_flows_create(links);
@@ -72,9 +71,8 @@ static void flows_share_a_link(void **state)
 }
 
 /* Max-min: what a flow cannot use on one link, others get. */
-static void what_one_cannot_use_others_get(void **state)
+TEST(what_one_cannot_use_others_get)
 {
-    (void)state;
     struct strag_topology *topology = machine_flat(5, 1);
     struct strag_links *links = links_of(topology);
     struct strag_flows *flows = strag_flows_create(links);
@@ -338,9 +336,8 @@ static void compare(struct rng *rng, const struct strag_algorithm *algorithm,
     strag_plan_free_all(plans, problem->n);
 }
 
-static void a_second_simulation(void **state)
+TEST(a_second_simulation)
 {
-    (void)state;
     struct rng rng = {support_seed("a_second_simulation")};
     for (long i = support_cases(60); i > 0; i--) {
         struct strag_topology *topology = random_machine(&rng);
@@ -365,9 +362,8 @@ static void a_second_simulation(void **state)
 }
 
 /* The straggler meets links that the others have left: recursive halving on a ring of 8. */
-static void a_late_rank_has_the_links_to_itself(void **state)
+TEST(a_late_rank_has_the_links_to_itself)
 {
-    (void)state;
     const struct strag_model model = plain_model();
     struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "8", NULL, 1);
     const struct strag_straggler straggler[] = {{0, 1}};
@@ -383,15 +379,4 @@ static void a_late_rank_has_the_links_to_itself(void **state)
      */
     assert_close(seconds, 1 + 3 * 2e-6 + (1 + 2 + 2) * 8e-6);
     strag_topology_free(topology);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flows_share_a_link),
-        cmocka_unit_test(what_one_cannot_use_others_get),
-        cmocka_unit_test(a_late_rank_has_the_links_to_itself),
-        cmocka_unit_test(a_second_simulation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

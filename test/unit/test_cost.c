@@ -79,9 +79,8 @@ static int first_round(const struct strag_algorithm *algorithm, const struct str
     return round;
 }
 
-static void a_late_rank(void **state)
+TEST(a_late_rank)
 {
-    (void)state;
     const struct strag_model model = plain_model();
     const struct strag_straggler straggler[] = {{5, 1e-3}};
     const struct strag_state late_state = {.nstragglers = 1, .straggler = straggler};
@@ -103,9 +102,8 @@ static void a_late_rank(void **state)
     assert_both("recursive-doubling", &problem, &model, 1000, 1e-3 + 3 * message);
 }
 
-static void reducing_takes_time(void **state)
+TEST(reducing_takes_time)
 {
-    (void)state;
     struct strag_model model = plain_model();
     model.reduce_bandwidth = 4e9;
     const struct strag_problem problem = {.n = 5};
@@ -115,9 +113,8 @@ static void reducing_takes_time(void **state)
 
 /* A rank that sums up for all has n - 1 messages in each of two rounds: the further ones cost it
  * twice, where it receives them and where it sends. */
-static void posting_takes_time(void **state)
+TEST(posting_takes_time)
 {
-    (void)state;
     struct strag_model model = plain_model();
     model.overhead = 3e-6;
     const struct strag_problem problem = {.n = 5, .blocks = 1};
@@ -136,9 +133,8 @@ static void posting_takes_time(void **state)
 
 /* A torus' host sends over all of its links together no more than that: with 4 ports
  * that is half of what the links could carry. */
-static void a_host_injects_so_much(void **state)
+TEST(a_host_injects_so_much)
 {
-    (void)state;
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x3", NULL, 1);
     struct strag_model model = plain_model();
     const struct strag_problem problem = {.n = 9, .topology = torus},
@@ -151,9 +147,8 @@ static void a_host_injects_so_much(void **state)
     strag_topology_free(torus);
 }
 
-static void what_the_busiest_link_carries(void **state)
+TEST(what_the_busiest_link_carries)
 {
-    (void)state;
     const struct strag_model model = plain_model();
     const struct strag_problem problem = {.n = 8};
     struct strag_profile *profile;
@@ -167,9 +162,8 @@ static void what_the_busiest_link_carries(void **state)
     strag_profile_free(profile);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     const struct strag_model model = plain_model();
     struct strag_topology *topology = machine_flat(4, 1);
     const struct strag_straggler straggler[] = {{4, 1}};
@@ -375,9 +369,8 @@ static void compare_with_second(struct rng *rng, const struct strag_algorithm *a
     strag_plan_free_all(plans, problem->n);
 }
 
-static void a_second_implementation(void **state)
+TEST(a_second_implementation)
 {
-    (void)state;
     struct rng rng = {support_seed("a_second_implementation")};
     int priced = 0;
     for (long i = support_cases(support_is_full() ? 300 : 100); i > 0; i--) {
@@ -430,9 +423,8 @@ static int try_clocks(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
-    (void)state;
     const struct attempt attempt = {{.n = 6}, plain_model()};
     assert_true(exhaust("a profile", try_profile, &attempt) > 10);
     assert_true(exhaust("clocks", try_clocks, &attempt) > 10);
@@ -489,9 +481,8 @@ static void lines_lie_below(const struct strag_algorithm *algorithm,
     strag_platform_free(attempt.platform);
 }
 
-static void partial_profiles_promise_no_more(void **state)
+TEST(partial_profiles_promise_no_more)
 {
-    (void)state;
     struct rng rng = {support_seed("unfinished_estimates")};
     long cases = support_cases(support_is_full() ? 60 : 30);
     for (long i = 0; i < cases; i++) {
@@ -507,20 +498,4 @@ static void partial_profiles_promise_no_more(void **state)
             lines_lie_below(strag_algorithms[a], &problem);
         strag_topology_free(topology);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_late_rank),
-        cmocka_unit_test(reducing_takes_time),
-        cmocka_unit_test(posting_takes_time),
-        cmocka_unit_test(a_host_injects_so_much),
-        cmocka_unit_test(what_the_busiest_link_carries),
-        cmocka_unit_test(partial_profiles_promise_no_more),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(a_second_implementation),
-        cmocka_unit_test(memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,9 +21,8 @@ static void assert_in_order(const struct strag_proof *proof, int n)
     assert_int_equal(node, 0);
 }
 
-static void each_root_reduces_in_the_order_of_ranks(void **state)
+TEST(each_root_reduces_in_the_order_of_ranks)
 {
-    (void)state;
     for (int n = 2; n <= 40; n++) {
         for (int root = 0; root < 2; root++) {
             const struct strag_problem problem = {.n = n, .blocks = 1, .root = root};
@@ -43,9 +42,8 @@ static void each_root_reduces_in_the_order_of_ranks(void **state)
 }
 
 /* The root is a peer of every operation of the others. */
-static void the_root_is_the_one_that_was_asked_for(void **state)
+TEST(the_root_is_the_one_that_was_asked_for)
 {
-    (void)state;
     for (int root = 0; root < 2; root++) {
         for (int rank = 0; rank < 5; rank++) {
             const struct strag_problem problem = {.n = 5, .blocks = 1, .root = root};
@@ -66,9 +64,8 @@ static void refuses(const char *algorithm, const struct strag_problem *problem, 
     assert_string_equal(err.text, text);
 }
 
-static void other_roots_are_refused(void **state)
+TEST(other_roots_are_refused)
 {
-    (void)state;
     refuses("direct", &(struct strag_problem){.n = 4, .blocks = 1, .root = 2},
             "direct: root 2; it is 0, or with one block 0 or 1");
     refuses("direct", &(struct strag_problem){.n = 4, .root = 1},
@@ -79,14 +76,4 @@ static void other_roots_are_refused(void **state)
             "root -1; with 4 ranks it is 0 to 3");
     refuses("ring", &(struct strag_problem){.n = 4, .root = 1},
             "ring has no root, and 1 was given");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_root_reduces_in_the_order_of_ranks),
-        cmocka_unit_test(the_root_is_the_one_that_was_asked_for),
-        cmocka_unit_test(other_roots_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

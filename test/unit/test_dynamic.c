@@ -164,9 +164,8 @@ static double window(struct job *job)
 
 /* ---- Tests ---- */
 
-static void random_stragglers_are_not_waited_for(void **unused)
+TEST(random_stragglers_are_not_waited_for)
 {
-    (void)unused;
     struct job *job = job_make(STRAG_DYNAMIC_AUTO);
     for (int w = 0; w < 3; w++)
         window(job);
@@ -204,9 +203,8 @@ static void random_stragglers_are_not_waited_for(void **unused)
 
 /* By order it is in force as soon as there is a table, and stays; the wait is a tenth of the
  * break-even delay, which is 2/n and what a pipeline adds. */
-static void by_order_it_stays(void **unused)
+TEST(by_order_it_stays)
 {
-    (void)unused;
     struct job *job = job_make(STRAG_DYNAMIC_ALWAYS);
     for (int w = 0; w < 4; w++) {
         assert_true(policy(job)->on);
@@ -220,9 +218,8 @@ static void by_order_it_stays(void **unused)
 }
 
 /* Going ahead loses a tenth of what it should save: it is tried seldom, and more and more so. */
-static void what_saves_nothing_is_given_up(void **unused)
+TEST(what_saves_nothing_is_given_up)
 {
-    (void)unused;
     struct job *job = job_make(STRAG_DYNAMIC_AUTO);
     job->least = 0.2;
     job->most = 2;
@@ -260,9 +257,8 @@ static long count_entered(int ranks, long jobs)
     return entered;
 }
 
-static void chance_does_not_count(void **unused)
+TEST(chance_does_not_count)
 {
-    (void)unused;
     const long jobs = support_cases(400);
     const long four = count_entered(4, jobs), eight = count_entered(8, jobs);
     printf("entered by 4 ranks in %ld, by 8 in %ld of %ld jobs\n", four, eight, jobs);
@@ -309,7 +305,7 @@ static long run_jobs(struct job *job, const struct gaps *gaps, long jobs)
 }
 
 /* What earlier rules gained, which tried ten waits, less 1.5 % of the calls' time. */
-static void gains(void **unused)
+TEST(gains)
 {
     static const struct gaps of_4[] = {{"none", 0, 0.02, 0, 0, 0, 0},
                                        {"0.3", 0.3, 0.3, 0, 0, 0, 0},
@@ -324,7 +320,6 @@ static void gains(void **unused)
                                         {"0.2 to 2", 0.2, 2, 0, 0.21, 0, 100},
                                         {"exponential, 0.5", 0, 0, 0.5, 0.11, 0.01, 100}};
     const long jobs = support_cases(100);
-    (void)unused;
     struct job *four = job_make_of(4, 8, STRAG_DYNAMIC_AUTO);
     for (size_t g = 0; g < sizeof of_4 / sizeof *of_4; g++)
         assert_true(100 * run_jobs(four, &of_4[g], jobs) <= of_4[g].enter * jobs);
@@ -335,9 +330,8 @@ static void gains(void **unused)
     job_free(many);
 }
 
-static void with_two_ranks_or_by_order_it_is_off(void **unused)
+TEST(with_two_ranks_or_by_order_it_is_off)
 {
-    (void)unused;
     struct job *job = job_make(STRAG_DYNAMIC_NEVER);
     job->least = job->most = 1;
     window(job);
@@ -350,9 +344,8 @@ static void with_two_ranks_or_by_order_it_is_off(void **unused)
     strag_dynamic_free(two);
 }
 
-static void turns(void **unused)
+TEST(turns)
 {
-    (void)unused;
     struct job *job = job_make(STRAG_DYNAMIC_ALWAYS);
     struct strag_dynamic_policy changed = *policy(job);
     int waits = 0, of_many = 0;
@@ -372,30 +365,13 @@ static void turns(void **unused)
 
 static int attempt(const void *what, struct strag_error *err, bool *made)
 {
-    (void)what;
     struct strag_dynamic *dynamic = strag_dynamic_create(RANKS, STRAG_DYNAMIC_AUTO, 0);
     *made = dynamic != NULL;
     strag_dynamic_free(dynamic);
     return *made ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory");
 }
 
-static void out_of_memory(void **unused)
+TEST(out_of_memory)
 {
-    (void)unused;
     assert_int_equal(exhaust("strag_dynamic_create", attempt, NULL), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_stragglers_are_not_waited_for),
-        cmocka_unit_test(by_order_it_stays),
-        cmocka_unit_test(what_saves_nothing_is_given_up),
-        cmocka_unit_test(chance_does_not_count),
-        cmocka_unit_test(gains),
-        cmocka_unit_test(with_two_ranks_or_by_order_it_is_off),
-        cmocka_unit_test(turns),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,6 @@ static struct proved *proved(int algorithm, int n)
 
 static int forget_plans(void **state)
 {
-    (void)state;
     for (int a = 0; a < STRAG_ALGORITHMS_MAX; a++) {
         for (int n = 1; n <= RANKS_MAX; n++) {
             strag_proof_free(cache[a][n].proof);
@@ -128,13 +127,7 @@ static void run_case(struct world *world, const struct proved *p,
                      const char *name)
 {
     world_begin(world, options, rng);
-    bool ended = world_run(world, rng);
-    if (ended) {
-        world_check_result(world, &p->expressions);
-        world_check_traffic(world);
-        world_check_clean(world);
-    }
-    world_assert_good(world, ended, name);
+    world_run_well(world, &p->expressions, rng, name);
     check_allocations(world, slots_before);
     world_end(world);
 }
@@ -164,7 +157,6 @@ static long run_cases(struct rng *rng, long from, long most)
 
 static void random_cases(void **state)
 {
-    (void)state;
     struct rng rng = {support_seed("test_engine")};
     long cases = support_cases(support_is_full() ? 5000 : 3000);
     for (long done = 0; done < cases;)
@@ -188,7 +180,6 @@ static void run_chosen(const char *name, int n, const struct call_options *optio
 
 static void one_rank(void **state)
 {
-    (void)state;
     struct call_options options = world_options(100);
     run_chosen("one rank", 1, &options, 1);
     options.in_place = true;
@@ -199,7 +190,6 @@ static void one_rank(void **state)
 
 static void a_segment_of_any_length(void **state)
 {
-    (void)state;
     static const size_t segments[] = {1, 100, SIZE_MAX / 2, SIZE_MAX - 1, SIZE_MAX};
     for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
         struct call_options options = world_options(100);
@@ -211,7 +201,6 @@ static void a_segment_of_any_length(void **state)
 /* Many elements: 40 ranks, each with a slot of one element. */
 static void long_vectors_in_little_space(void **state)
 {
-    (void)state;
     struct call_options options = world_options(2000);
     options.lanes[0] = (struct strag_lane){.segment = 1, .slots = 1};
     options.network.max_delay = 7;
@@ -220,7 +209,6 @@ static void long_vectors_in_little_space(void **state)
 
 static void messages_in_place_need_no_space(void **state)
 {
-    (void)state;
     struct call_options options = world_options(1000);
     options.network.in_place = true;
     options.network.max_delay = 7;
@@ -260,17 +248,12 @@ static int note_send(struct strag_transport *transport, struct strag_transfer *t
 static int note_recv(struct strag_transport *transport, struct strag_transfer *transfer, int peer,
                      void *buffer, size_t elements)
 {
-    (void)transport;
-    (void)peer;
-    (void)buffer;
-    (void)elements;
     transfer->complete(transfer, STRAG_OK);
     return STRAG_OK;
 }
 
 static int note_progress(struct strag_transport *transport)
 {
-    (void)transport;
     return STRAG_OK;
 }
 
@@ -296,7 +279,6 @@ static struct strag_plan *plan_of_sends(void)
 
 static void sends_of_the_same_values_are_numbered_the_same(void **state)
 {
-    (void)state;
     struct strag_plan *plan = plan_of_sends();
     struct strag_engine *engine = NULL;
     struct strag_reducer reducer = {NULL, NULL, NULL, NULL, NULL};
@@ -344,7 +326,6 @@ static int measure_send(struct strag_transport *transport, struct strag_transfer
                         int peer, const void *buffer, size_t elements)
 {
     struct measuring *measuring = (struct measuring *)transport;
-    (void)peer;
     measuring->cut_anywhere |= ((const char *)buffer - measuring->buffer) % 64 != 0;
     measuring->sent += elements;
     measuring->longest = elements > measuring->longest ? elements : measuring->longest;
@@ -389,7 +370,6 @@ static struct measuring measure(size_t segment)
 
 static void a_range_is_cut_at_multiples_of_64(void **state)
 {
-    (void)state;
     static const size_t segments[] = {1, 63, 64, 65, 127, 300, 333, 999, 1000, 1001};
     for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
         const struct measuring measuring = measure(segments[i]);
@@ -413,8 +393,6 @@ struct holding {
 static int hold_send(struct strag_transport *transport, struct strag_transfer *transfer, int peer,
                      const void *buffer, size_t elements)
 {
-    (void)buffer;
-    (void)elements;
     ((struct holding *)transport)->sends[peer]++;
     transfer->complete(transfer, STRAG_OK);
     return STRAG_OK;
@@ -423,9 +401,6 @@ static int hold_send(struct strag_transport *transport, struct strag_transfer *t
 static int hold_recv(struct strag_transport *transport, struct strag_transfer *transfer, int peer,
                      void *buffer, size_t elements)
 {
-    (void)peer;
-    (void)buffer;
-    (void)elements;
     ((struct holding *)transport)->expected = transfer;
     return STRAG_OK;
 }
@@ -484,7 +459,6 @@ static int sends_ahead(bool plan_wants, bool lane_wants, uint8_t peer3)
 
 static void in_step_a_round_waits_for_what_is_to_be_received(void **state)
 {
-    (void)state;
     assert_int_equal(sends_ahead(false, true, 0), 11);
     assert_int_equal(sends_ahead(true, false, 0), 11);
     assert_int_equal(sends_ahead(true, true, 0), 0);
@@ -495,7 +469,6 @@ static void in_step_a_round_waits_for_what_is_to_be_received(void **state)
 
 static void wrong_arguments_are_refused(void **state)
 {
-    (void)state;
     struct rng rng = {1};
     const struct proved *p = proved(0, 2);
     struct strag_engine *engine = NULL;
@@ -547,7 +520,6 @@ static void wrong_arguments_are_refused(void **state)
 /* Out of memory for more slots: the call before has given its space back, nobody gives it twice. */
 static void no_memory_for_more_slots(void **state)
 {
-    (void)state;
     struct rng rng = {1};
     const struct proved *p = proved(0, 3);
     struct world *world = world_create(p->plans, 3, 1);

@@ -234,11 +234,10 @@ static void run_job(struct job *job, struct rng *rng)
     }
 }
 
-static void test_right(void **state)
+TEST(test_right)
 {
     struct rng rng = {support_seed("test_exchange: right")};
     struct job *job = malloc(sizeof *job);
-    (void)state;
     for (long c = support_cases(300); c > 0; c--) {
         struct strag_loopback_options options = {.fail_rank = -1};
         draw_job(job, &rng);
@@ -254,12 +253,11 @@ static void test_right(void **state)
 
 /* One rank's message fails: it gives up, and so do all that need it. Nobody waits for ever, and
  * nothing is written into memory that has been freed. */
-static void test_failure(void **state)
+TEST(test_failure)
 {
     struct rng rng = {support_seed("test_exchange: failure")};
     struct job *job = malloc(sizeof *job);
     long failed = 0;
-    (void)state;
     for (long c = support_cases(300); c > 0; c--) {
         draw_job(job, &rng);
         struct strag_loopback_options options = {
@@ -278,14 +276,13 @@ static void test_failure(void **state)
 }
 
 /* What cannot be stopped is reported. */
-static void test_not_stopped(void **state)
+TEST(test_not_stopped)
 {
     const struct strag_loopback_options options = {
         .seed = 1, .max_delay = 1000, .cannot_cancel = true, .fail_rank = -1};
     struct strag_loopback *network = strag_loopback_create(2, 1, &options);
     struct strag_exchange exchange[2];
     char data[2][100] = {{1}};
-    (void)state;
     for (int rank = 0; rank < 2; rank++) {
         strag_exchange_init(&exchange[rank], strag_loopback_endpoint(network, rank), 2, rank);
         strag_exchange_broadcast(&exchange[rank], data[rank], sizeof data[rank]);
@@ -304,7 +301,6 @@ struct asked {
 
 static void add_up(void *context, void *value, const void *other)
 {
-    (void)context;
     *(int32_t *)value |= *(const int32_t *)other;
 }
 
@@ -377,12 +373,11 @@ static void begin_asking(struct job *job, struct absences *all, bool collects, b
 
 /* All that take part learn whether one does not; if none is absent, all values are added. So in
  * an agreement, and if values are collected, added up and spread. */
-static void test_absent(void **state)
+TEST(test_absent)
 {
     struct rng rng = {support_seed("test_exchange: absent")};
     struct job *job = malloc(sizeof *job);
     struct absences *all = malloc(sizeof *all);
-    (void)state;
     for (long c = support_cases(300); c > 0; c--) {
         const bool collects = c % 2 == 0;
         int32_t sum = 0;
@@ -410,15 +405,4 @@ static void test_absent(void **state)
     }
     free(job);
     free(all);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),
-        cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_not_stopped),
-        cmocka_unit_test(test_absent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

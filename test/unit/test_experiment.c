@@ -136,7 +136,6 @@ enum { CIRCUMSTANCES = sizeof circumstances / sizeof *circumstances };
 
 static void losers(void **unused)
 {
-    (void)unused;
     static const double slower[] = {1.1, 1.3};
     struct rng rng = {support_seed("losers")};
     for (int c = 0; c < CIRCUMSTANCES; c++) {
@@ -152,7 +151,6 @@ static void losers(void **unused)
 
 static void winner(void **unused)
 {
-    (void)unused;
     struct rng rng = {support_seed("winner")};
     const struct job job = {"scatter 10 %", 1 / 1.3, 0.1, 0, 0, 0};
     struct result lost;
@@ -164,7 +162,6 @@ static void winner(void **unused)
 /* One call shows it; after a rival that takes 5 times as long there is no time left for others. */
 static void hopeless(void **unused)
 {
-    (void)unused;
     static const double slower[] = {3, 5};
     struct rng rng = {support_seed("hopeless")};
     for (int s = 0; s < 2; s++) {
@@ -179,7 +176,6 @@ static void hopeless(void **unused)
 
 static int setup(void **unused)
 {
-    (void)unused;
     struct strag_topology *topology;
     const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
     const struct strag_select_options options = {.quick = false};
@@ -192,7 +188,6 @@ static int setup(void **unused)
 
 static int teardown(void **unused)
 {
-    (void)unused;
     strag_selection_free(selection);
     return 0;
 }

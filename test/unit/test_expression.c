@@ -24,9 +24,8 @@ static struct strag_expression_table *table_of(int n)
     return table;
 }
 
-static void inputs_are_their_ranks(void **state)
+TEST(inputs_are_their_ranks)
 {
-    (void)state;
     static const int sizes[] = {1, 2, 63, 64, 65, 127, 128, 129, 4095, 4096, 4097, RANKS_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int n = sizes[i];
@@ -42,9 +41,8 @@ static void inputs_are_their_ranks(void **state)
     strag_expressions_free(NULL);
 }
 
-static void equal_pairs_are_one_number(void **state)
+TEST(equal_pairs_are_one_number)
 {
-    (void)state;
     struct strag_expression_table *table = table_of(4);
     int32_t p01 = strag_expression_pair(table, 0, 1);
     int32_t p10 = strag_expression_pair(table, 1, 0);
@@ -67,9 +65,8 @@ static void equal_pairs_are_one_number(void **state)
     strag_expressions_free(table);
 }
 
-static void nobody_comes_twice(void **state)
+TEST(nobody_comes_twice)
 {
-    (void)state;
     struct strag_expression_table *table = table_of(200);
     int32_t low = strag_expression_pair(table, 3, 130);
     int32_t high = strag_expression_pair(table, 130, 199);
@@ -166,9 +163,8 @@ static void random_sets(struct rng *rng, int n)
     strag_expressions_free(table);
 }
 
-static void random_sets_are_exact(void **state)
+TEST(random_sets_are_exact)
 {
-    (void)state;
     struct rng rng = {support_seed("test_expression")};
     static const int sizes[] = {2, 17, 64, 65, 300, 1000, 4097, RANKS_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -176,9 +172,8 @@ static void random_sets_are_exact(void **state)
 }
 
 /* Sums as a ring makes them: n * (n - 1) pairs whose sets wind around the end. */
-static void sums_around_a_ring(void **state)
+TEST(sums_around_a_ring)
 {
-    (void)state;
     const int n = 700;
     struct strag_expression_table *table = table_of(n);
     for (int first = 0; first < n; first++) {
@@ -195,9 +190,8 @@ static void sums_around_a_ring(void **state)
 }
 
 /* One long sum of all ranks, then each of them once more. */
-static void sum_of_5000(void **state)
+TEST(sum_of_5000)
 {
-    (void)state;
     struct strag_expression_table *table = table_of(RANKS_MAX);
     int32_t sum = 0;
     for (int rank = 1; rank < RANKS_MAX; rank++) {
@@ -265,9 +259,8 @@ static void turned_like_plain(struct rng *rng, int n)
     strag_expressions_free(turned);
 }
 
-static void turned_expressions_are_the_same(void **state)
+TEST(turned_expressions_are_the_same)
 {
-    (void)state;
     struct rng rng = {support_seed("test_expression")};
     static const int sizes[] = {3, 4, 5, 63, 64, 65, 127, 128, 129, 1000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -275,9 +268,8 @@ static void turned_expressions_are_the_same(void **state)
 }
 
 /* A limit is kept, and is no wrong sum. */
-static void no_more_than_is_left(void **state)
+TEST(no_more_than_is_left)
 {
-    (void)state;
     for (int turned = 0; turned < 2; turned++) {
         struct strag_effort left = {200000, 1 << 20};
         struct strag_expression_table *table = turned ? strag_expressions_create_turned(1000, &left)
@@ -298,19 +290,4 @@ static void no_more_than_is_left(void **state)
     assert_null(strag_expressions_create(1000, &none));
     none = (struct strag_effort){0, 0};
     assert_null(strag_expressions_create_turned(1000, &none));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_are_their_ranks),
-        cmocka_unit_test(equal_pairs_are_one_number),
-        cmocka_unit_test(nobody_comes_twice),
-        cmocka_unit_test(random_sets_are_exact),
-        cmocka_unit_test(sums_around_a_ring),
-        cmocka_unit_test(sum_of_5000),
-        cmocka_unit_test(turned_expressions_are_the_same),
-        cmocka_unit_test(no_more_than_is_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

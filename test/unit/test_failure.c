@@ -56,12 +56,7 @@ static struct call_options usual_options(const struct setting *s)
 static void run_well(struct setting *s, const struct call_options *options, const char *when)
 {
     world_begin(s->world, options, s->rng);
-    bool ended = world_run(s->world, s->rng);
-    if (ended) {
-        world_check_result(s->world, &s->expressions);
-        world_check_clean(s->world);
-    }
-    world_assert_good(s->world, ended, when);
+    world_run_well(s->world, &s->expressions, s->rng, when);
     world_end(s->world);
 }
 
@@ -198,41 +193,35 @@ static void fail_messages_at_once(struct setting *s)
     }
 }
 
-static void every_message_is_refused(void **state)
+TEST(every_message_is_refused)
 {
-    (void)state;
     everywhere("refused messages", refuse_messages);
 }
 
-static void every_message_fails_late(void **state)
+TEST(every_message_fails_late)
 {
-    (void)state;
     everywhere("late failures", fail_messages);
 }
 
-static void every_message_is_refused_and_none_can_be_cancelled(void **state)
+TEST(every_message_is_refused_and_none_can_be_cancelled)
 {
-    (void)state;
     everywhere("refused messages, no cancelling", refuse_messages_no_cancel);
 }
 
-static void every_message_fails_late_and_none_can_be_cancelled(void **state)
+TEST(every_message_fails_late_and_none_can_be_cancelled)
 {
-    (void)state;
     everywhere("late failures, no cancelling", fail_messages_no_cancel);
 }
 
-static void every_message_fails_at_once(void **state)
+TEST(every_message_fails_at_once)
 {
-    (void)state;
     everywhere("failures at once", fail_messages_at_once);
 }
 
 /* Space into which a message may still come must have been seen: otherwise the two tests before
  * would prove nothing (the watching reducer compares `lost` with what could not be cancelled). */
-static void space_is_lost_sometimes(void **state)
+TEST(space_is_lost_sometimes)
 {
-    (void)state;
     struct rng rng = {support_seed("lost space")};
     struct setting s;
     set_up(&s, support_algorithm("ring"), 5, &rng);
@@ -281,9 +270,8 @@ static void fail_progress(struct setting *s)
     }
 }
 
-static void the_transport_fails_by_itself(void **state)
+TEST(the_transport_fails_by_itself)
 {
-    (void)state;
     everywhere("failing progress", fail_progress);
 }
 
@@ -320,9 +308,8 @@ static void fail_every_reduction(struct setting *s)
     }
 }
 
-static void every_reduction_fails(void **state)
+TEST(every_reduction_fails)
 {
-    (void)state;
     everywhere("reductions", fail_every_reduction);
 }
 
@@ -346,16 +333,14 @@ static void fail_allocations(struct setting *s)
     }
 }
 
-static void there_is_no_temporary_space(void **state)
+TEST(there_is_no_temporary_space)
 {
-    (void)state;
     everywhere("temporary space", fail_allocations);
 }
 
 /* Only plans that copy: circulant for n = 7, but for ranks whose ranges the vector's end cuts. */
-static void the_first_copy_fails(void **state)
+TEST(the_first_copy_fails)
 {
-    (void)state;
     struct rng rng = {support_seed("copies")};
     struct setting s;
     set_up(&s, support_algorithm("circulant"), 7, &rng);
@@ -389,9 +374,8 @@ static void move_on(struct setting *s, long steps)
 }
 
 /* Others see errors on their messages with it; it sees errors on all of its own. */
-static void a_rank_is_killed_while_it_runs(void **state)
+TEST(a_rank_is_killed_while_it_runs)
 {
-    (void)state;
     struct rng rng = {support_seed("killed ranks")};
     struct setting s;
     long cases = support_cases(300), failed = 0;
@@ -422,22 +406,4 @@ static void a_rank_is_killed_while_it_runs(void **state)
     assert_true(failed > 0);
     run_well(&s, &options, "after");
     tear_down(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_message_is_refused),
-        cmocka_unit_test(every_message_fails_late),
-        cmocka_unit_test(every_message_is_refused_and_none_can_be_cancelled),
-        cmocka_unit_test(every_message_fails_late_and_none_can_be_cancelled),
-        cmocka_unit_test(every_message_fails_at_once),
-        cmocka_unit_test(space_is_lost_sometimes),
-        cmocka_unit_test(the_transport_fails_by_itself),
-        cmocka_unit_test(every_reduction_fails),
-        cmocka_unit_test(there_is_no_temporary_space),
-        cmocka_unit_test(the_first_copy_fails),
-        cmocka_unit_test(a_rank_is_killed_while_it_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

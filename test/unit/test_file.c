@@ -26,7 +26,6 @@ static const char *in_folder(const char *name)
 
 static int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -48,7 +47,6 @@ static void empty_folder(int expected)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     return rmdir(folder);
 }
 
@@ -73,7 +71,6 @@ static void write_whole(const char *name, const char *text)
 
 static void whole_or_as_it_was(void **state)
 {
-    (void)state;
     struct strag_output output;
     struct strag_error err;
     struct stat info;
@@ -111,7 +108,6 @@ static void whole_or_as_it_was(void **state)
 /* Written as it is. */
 static void devices(void **state)
 {
-    (void)state;
     struct strag_output output;
     struct strag_error err;
     struct stat info;
@@ -142,7 +138,6 @@ static void devices(void **state)
 /* Who opens a FIFO the usual way waits here for ever. */
 static void refused(void **state)
 {
-    (void)state;
     struct strag_output output;
     struct strag_error err;
     char message[420], long_name[300], *text;
@@ -179,7 +174,6 @@ static void refused(void **state)
 /* The last test: it holds from here on. */
 static void streams(void **state)
 {
-    (void)state;
     int ends[2];
     char name[32];
     assert_int_equal(pipe(ends), 0);

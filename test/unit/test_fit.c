@@ -87,9 +87,8 @@ static void assert_close(const char *what, double value, double truth, double mo
 
 /* ---- Known machines ---- */
 
-static void exact(void **state)
+TEST(exact)
 {
-    (void)state;
     struct machine machine = machine_make(8, 1, 60e-6, 11.9e6, NULL);
     call(&machine, "ring", 1 << 20);
     call(&machine, "recursive-doubling", 1 << 10);
@@ -108,9 +107,8 @@ static void exact(void **state)
 }
 
 /* Ranks of one host: its own numbers. */
-static void one_host(void **state)
+TEST(one_host)
 {
-    (void)state;
     struct machine machine = machine_make(1, 8, 5e-6, 4e9, NULL);
     for (int size = 10; size <= 24; size += 7) {
         call(&machine, "recursive-doubling", (size_t)1 << size);
@@ -126,9 +124,8 @@ static void one_host(void **state)
 
 /* A ping has found the latency, and the bandwidth is anything: 64 ms of three rounds are the
  * link's. And the other way round, with a bandwidth from a file. */
-static void either_number(void **state)
+TEST(either_number)
 {
-    (void)state;
     const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
     struct strag_sourced_model before = strag_model_sourced(&standard);
     strag_model_set(&before, STRAG_MODEL_ALPHA, 2.1e-3, STRAG_FROM_MEASURED);
@@ -153,9 +150,8 @@ static void either_number(void **state)
 /* ---- What calls do not say ---- */
 
 /* Of one long vector the bandwidth, of one short vector the latency; the other number stays. */
-static void one_kind(void **state)
+TEST(one_kind)
 {
-    (void)state;
     const struct strag_model usual = strag_model_default(STRAG_NETWORK_TREE);
     struct machine machine = machine_make(8, 1, usual.alpha, 10e6, NULL);
     call(&machine, "ring", 16 << 20);
@@ -179,9 +175,8 @@ static void one_kind(void **state)
 }
 
 /* What the user said stays, though the calls say otherwise. */
-static void user(void **state)
+TEST(user)
 {
-    (void)state;
     const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
     struct strag_sourced_model before = strag_model_sourced(&standard);
     strag_model_set(&before, STRAG_MODEL_ALPHA, standard.alpha, STRAG_FROM_USER);
@@ -196,9 +191,8 @@ static void user(void **state)
     machine_free(&machine);
 }
 
-static void nonsense(void **state)
+TEST(nonsense)
 {
-    (void)state;
     static const double wrong[] = {0, -1, NAN, INFINITY};
     struct machine machine = machine_make(8, 1, 60e-6, 11.9e6, NULL);
     for (int i = 0; i < 4; i++)
@@ -212,9 +206,8 @@ static void nonsense(void **state)
 }
 
 /* It ends once it moves neither number, until a size comes that was not there, or links change. */
-static void it_ends(void **state)
+TEST(it_ends)
 {
-    (void)state;
     const struct strag_model usual = strag_model_default(STRAG_NETWORK_TREE);
     struct machine machine = machine_make(8, 1, usual.alpha, 10e6, NULL);
     call(&machine, "ring", 16 << 20);
@@ -291,7 +284,7 @@ static int run_job(struct machine *machine, double noise, struct rng *rng, doubl
 
 /* Numbers that are up to a hundred times more or less than the defaults; a tenth of the calls takes
  * three times as long as it should. */
-static void random_machines(void **state)
+TEST(random_machines)
 {
     static const struct {
         int hosts, ranks;
@@ -301,7 +294,6 @@ static void random_machines(void **state)
     struct rng rng = {support_seed("random machines")};
     const long cases = support_cases(40);
     double *errors = calloc((size_t)cases, 3 * sizeof *errors);
-    (void)state;
     assert_non_null(errors);
     for (int r = 0; r < 3; r++) {
         long tables = 0;
@@ -335,21 +327,8 @@ static int attempt(const void *what, struct strag_error *err, bool *made)
     return *made ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory");
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     const struct strag_problem problem = {.n = 8};
     assert_int_equal(exhaust("strag_fit_create", attempt, &problem), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact),         cmocka_unit_test(one_host),
-        cmocka_unit_test(either_number), cmocka_unit_test(one_kind),
-        cmocka_unit_test(user),          cmocka_unit_test(nonsense),
-        cmocka_unit_test(it_ends),       cmocka_unit_test(random_machines),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests_name("fit", tests, NULL, NULL);
 }

@@ -71,9 +71,8 @@ static void assert_range(const struct strag_flex *flex, int level, int position,
 /* ---- The paper's example ---- */
 
 /* Fig. 2: leaves D E | F G H, 12 items. */
-static void the_papers_ranges(void **state)
+TEST(the_papers_ranges)
 {
-    (void)state;
     static const int local[5][2] = {{0, 6}, {6, 12}, {0, 4}, {4, 8}, {8, 12}};
     static const int global[5][2] = {{2, 5}, {7, 10}, {0, 2}, {5, 7}, {10, 12}};
     struct planned planned = plan_text("2,3");
@@ -94,9 +93,8 @@ struct call {
 };
 
 /* Fig. 2 (e): the calls of the root's level. */
-static void the_papers_calls(void **state)
+TEST(the_papers_calls)
 {
-    (void)state;
     static const struct call calls[] = {{2, 0, 2, {0, 2}},  {0, 2, 4, {0, 2}},  {0, 4, 5, {0, 3}},
                                         {3, 5, 6, {0, 3}},  {3, 6, 7, {1, 3}},  {1, 7, 8, {1, 3}},
                                         {1, 8, 10, {1, 4}}, {4, 10, 12, {1, 4}}};
@@ -204,9 +202,8 @@ static int check_calls(const struct strag_flex *flex)
     return most;
 }
 
-static void all_small_trees(void **state)
+TEST(all_small_trees)
 {
-    (void)state;
     struct trees trees = trees_create(support_cases(8) >= 1000 ? TREES_LEAVES_MAX : 8);
     int *ranks = trees_ranks(NULL, TREES_LEAVES_MAX), most = 0;
     for (int shape = 1; shape < trees.count; shape++) {
@@ -232,9 +229,8 @@ static void all_small_trees(void **state)
 }
 
 /* Where the paper's ranges lie within the old ones the split form is the same. */
-static void the_forms_agree(void **state)
+TEST(the_forms_agree)
 {
-    (void)state;
     static const char *const texts[] = {"2,2", "2,3", "3,4", "4,4", "3,3,3", "3,3,4", "4,4,4", "5"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct planned a = plan_text(texts[i]);
@@ -254,9 +250,8 @@ static void the_forms_agree(void **state)
 
 /* Hosts of 1 and 4: the single rank gets what the others leave, each of which needs half of its
  * own range. */
-static void a_range_is_split(void **state)
+TEST(a_range_is_split)
 {
-    (void)state;
     struct planned planned = plan_problem(machine_tree("1,4"), NULL, split);
     const struct strag_flex *flex = planned.flex;
     int single = -1, count;
@@ -275,9 +270,8 @@ static void a_range_is_split(void **state)
 }
 
 /* Trees in which splitting would leave too many ranges: then there is one for each leaf. */
-static void too_many_ranges(void **state)
+TEST(too_many_ranges)
 {
-    (void)state;
     struct rng rng = {support_seed("too many ranges")};
     int *ranks = trees_ranks(NULL, 400), fell_back = 0;
     for (int tree = 0; tree < 10; tree++) {
@@ -337,9 +331,8 @@ static double estimate(const char *text, double alpha, double bytes)
 }
 
 /* By hand: hosts of one rank on switches. A rate of 80 Gbit/s is 1e10 bytes per second. */
-static void the_papers_time(void **state)
+TEST(the_papers_time)
 {
-    (void)state;
     const double a = 1e-6, s = 1e6, w = 1e10;
     assert_near(equation_6("1@80,1@80,1@80", a, s), 2 * 2 * (a + s / (3 * w)));
     /* Two racks: of 2 and 3 hosts; the racks' uplinks are ten times slower, then as fast. */
@@ -353,9 +346,8 @@ static void the_papers_time(void **state)
 }
 
 /* The plan of a symmetric tree takes exactly that, round by round. */
-static void the_plans_time(void **state)
+TEST(the_plans_time)
 {
-    (void)state;
     static const char *const texts[] = {
         "1@8,1@8,1@8,1@8,1@8",
         "(1@8,1@8,1@8)@2,(1@8,1@8,1@8)@2",
@@ -391,9 +383,8 @@ static void assert_shares(const char *text, const struct strag_state *state, con
 }
 
 /* Children may stand in another order than in the text: these are symmetric, or sorted by hand. */
-static void shares_by_rates(void **state)
+TEST(shares_by_rates)
 {
-    (void)state;
     const struct strag_slow slow = {.rank = 0, .factor = 2};
     const struct strag_state slowed = {.nslow = 1, .slow = &slow};
     static const double half[] = {0.5, 0.5}, third[] = {1 / 3., 1 / 3., 1 / 3.};
@@ -419,9 +410,8 @@ static void shares_by_rates(void **state)
  * uplinks' sake the latter would own all of the vector, half each, in the time T = 1 / .6; but
  * their hosts would take 2 vectors' time. The uplinks take longer, too, until both take as long: f
  * = (.6 T - 1) / 2, and 2 - (1 - 2 (.5 - f)) / 4 = T. */
-static void hosts_are_relieved(void **state)
+TEST(hosts_are_relieved)
 {
-    (void)state;
     const char *text = "(1@100,1@100)@60,(1@100,1@100,1@100,1@100)@400,"
                        "(1@100,1@100)@60,(1@100,1@100,1@100,1@100)@400";
     struct planned planned = plan_problem(machine_tree(text), NULL, by_rates);
@@ -442,9 +432,8 @@ static void hosts_are_relieved(void **state)
 }
 
 /* With its share every uplink carries (1 + (q-2) f), which none takes longer for than T. */
-static void no_uplink_takes_longer(void **state)
+TEST(no_uplink_takes_longer)
 {
-    (void)state;
     struct rng rng = {support_seed("no uplink takes longer")};
     for (long cases = support_cases(200); cases > 0; cases--) {
         struct machine_nodes nodes = machine_nodes_create();
@@ -477,9 +466,8 @@ static void no_uplink_takes_longer(void **state)
 /* ---- Rounding ---- */
 
 /* Hosts of 2, 3, 5, .. ranks: the least common denominator is the product of these primes. */
-static void cuts_are_rounded(void **state)
+TEST(cuts_are_rounded)
 {
-    (void)state;
     static const char *const texts[] = {
         "2,3,5,7,11,13,17,19,23,29,31,37,41,43", /* 14 times their product is too much */
         "2,3,5,7,11,13,17,19,23,29,31,37,41",    /* 13 times fits */
@@ -498,17 +486,4 @@ static void cuts_are_rounded(void **state)
     }
     planned_free(&rounded);
     planned_free(&exact);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_papers_ranges),      cmocka_unit_test(the_papers_calls),
-        cmocka_unit_test(all_small_trees),        cmocka_unit_test(the_forms_agree),
-        cmocka_unit_test(a_range_is_split),       cmocka_unit_test(too_many_ranges),
-        cmocka_unit_test(the_papers_time),        cmocka_unit_test(the_plans_time),
-        cmocka_unit_test(shares_by_rates),        cmocka_unit_test(hosts_are_relieved),
-        cmocka_unit_test(no_uplink_takes_longer), cmocka_unit_test(cuts_are_rounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

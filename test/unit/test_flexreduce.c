@@ -226,9 +226,8 @@ static bool check_split(const struct strag_topology *topology)
 }
 
 /* STRAG_CASES=1000 or more: up to 12 leaves. */
-static void all_small_trees(void **state)
+TEST(all_small_trees)
 {
-    (void)state;
     struct trees trees = trees_create(support_cases(7) >= 1000 ? TREES_LEAVES_MAX : 7);
     int *ranks = trees_ranks(NULL, TREES_LEAVES_MAX), more = 0;
     for (int shape = 1; shape < trees.count; shape++) {
@@ -244,9 +243,8 @@ static void all_small_trees(void **state)
     trees_free(&trees);
 }
 
-static void random_trees(void **state)
+TEST(random_trees)
 {
-    (void)state;
     struct rng rng = {support_seed("random trees")};
     long cases = support_cases(30), split = 0;
     for (long c = 0; c < cases; c++) {
@@ -268,9 +266,8 @@ static void random_trees(void **state)
 
 /* ---- Any order of ranks ---- */
 
-static void the_order_of_ranks_does_not_matter(void **state)
+TEST(the_order_of_ranks_does_not_matter)
 {
-    (void)state;
     struct rng rng = {support_seed("the order of ranks does not matter")};
     struct trees trees = trees_create(10);
     for (long cases = support_cases(40); cases > 0; cases--) {
@@ -302,9 +299,8 @@ static void the_order_of_ranks_does_not_matter(void **state)
 /* ---- Unequal shares ---- */
 
 /* Random rates on all uplinks, also such that slow nodes own nothing. */
-static void shares_by_rates(void **state)
+TEST(shares_by_rates)
 {
-    (void)state;
     struct rng rng = {support_seed("shares by rates")};
     struct strag_error err = {""};
     const struct strag_algorithm *pipelined = support_algorithm("flexreduce-pipelined");
@@ -341,9 +337,8 @@ static double clocks(const char *algorithm, const char *tree, double local_gbit,
 
 /* Two hosts with uplinks of 8 Gbit/s, and memory that is as fast: one level after the other takes
  * the sum of the phases, all together little more than the longest. */
-static void local_phases_overlap_with_uplinks(void **state)
+TEST(local_phases_overlap_with_uplinks)
 {
-    (void)state;
     const double vector = (double)(64 << 20) / 1e9; /* seconds on an uplink */
     double apart = clocks("flexreduce", "2@8,2@8", 16, 64 << 20);
     double together = clocks("flexreduce-pipelined", "2@8,2@8", 16, 64 << 20);
@@ -352,9 +347,8 @@ static void local_phases_overlap_with_uplinks(void **state)
 }
 
 /* Hosts at 8, 8 and 4 Gbit/s: the bound is one vector at 4; equal shares take 4/3 of that. */
-static void reduce_scatter_overlaps_with_allgather(void **state)
+TEST(reduce_scatter_overlaps_with_allgather)
 {
-    (void)state;
     const double bound = (double)(64 << 20) / 0.5e9;
     double equal = clocks("flexreduce", "2@8,2@8,2@4", 400, 64 << 20);
     double by_rates = clocks("flexreduce-pipelined", "2@8,2@8,2@4", 400, 64 << 20);
@@ -363,9 +357,8 @@ static void reduce_scatter_overlaps_with_allgather(void **state)
 }
 
 /* In the middle all stages are active in every round: both ways over the uplinks, and local. */
-static void stages_of_a_round(void **state)
+TEST(stages_of_a_round)
 {
-    (void)state;
     struct strag_topology *topology = machine_tree("2,3");
     struct plans plans = plans_of("flexreduce-pipelined", topology);
     const struct strag_plan *plan = plans.list[0];
@@ -388,9 +381,8 @@ static void stages_of_a_round(void **state)
 
 /* A plan of the tree that all counts of segments share: each count has the plans that it has
  * alone, and the last rank's takes the instance's bounds. */
-static void counts_share_a_tree(void **state)
+TEST(counts_share_a_tree)
 {
-    (void)state;
     struct strag_topology *topology = machine_tree("((3,2),(1,2,2))");
     const struct strag_algorithm *algorithm = support_algorithm("flexreduce-pipelined");
     struct strag_problem alone = {.n = topology->n, .topology = topology}, with = alone;
@@ -423,9 +415,8 @@ static void counts_share_a_tree(void **state)
 }
 
 /* Nothing is shared by algorithms that have nothing, or that refuse. */
-static void nothing_to_share(void **state)
+TEST(nothing_to_share)
 {
-    (void)state;
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x3", NULL, 1);
     const struct strag_problem problem = {.n = torus->n, .topology = torus}, one = {.n = 1};
     struct strag_error err;
@@ -454,43 +445,20 @@ static struct plans plans_in_segments(const struct strag_topology *topology, int
     return plans_in_blocks("flexreduce-pipelined", topology, segments * blocks[0]);
 }
 
-/* Rounds that are called identical carry the same messages. @param segments  0: its own choice */
-static void check_same(const char *tree, int segments, int expected_period)
+/* @param segments  0: its own choice */
+static void check_same(const char *tree, int segments, int period)
 {
     struct strag_topology *topology = machine_tree(tree);
     struct plans plans = plans_in_segments(topology, segments);
-    const struct strag_bounds *bounds = &plans.instance.shape.bounds;
-    int start = 0, repeats = 1, period = 1;
-    for (; repeats == 1; start += repeats == 1)
-        repeats = strag_instance_same_rounds(&plans.instance, start, &period);
-    assert_int_equal(period, expected_period);
-    assert_in_range(start + repeats * period, start + 2, plans.instance.claim.rounds);
-    for (int rank = 0; rank < topology->n; rank++) {
-        const struct strag_plan *plan = plans.list[rank];
-        int shift = -1, i = 0, j = 0, last = start + (repeats - 1) * period;
-        while (i < plan->nops && plan->ops[i].round < start)
-            i++;
-        while (j < plan->nops && plan->ops[j].round < start + period)
-            j++;
-        for (; j < plan->nops && plan->ops[j].round < last + period; i++, j++) {
-            assert_int_equal(plan->ops[i].round + period, plan->ops[j].round);
-            assert_int_equal(plan->ops[i].kind, plan->ops[j].kind);
-            assert_int_equal(plan->ops[i].peer, plan->ops[j].peer);
-            assert_int_equal(plan->ops[i].count, plan->ops[j].count);
-            shift = shift < 0 ? plan->ops[j].first - plan->ops[i].first : shift;
-            assert_int_equal(plan->ops[i].first + shift, plan->ops[j].first);
-            assert_true(fabs(strag_block_fraction(bounds, plan->ops[i].first, plan->ops[i].count) -
-                             strag_block_fraction(bounds, plan->ops[j].first, plan->ops[j].count)) <
-                        1e-12);
-        }
-    }
+    const struct same_rounds same = support_same_rounds(plans.instance.algorithm, &plans.problem);
+    assert_int_equal(same.period, period);
+    assert_in_range(same.runs, 1, same.rounds - 1);
     plans_free(&plans);
     strag_topology_free(topology);
 }
 
-static void identical_rounds(void **state)
+TEST(identical_rounds)
 {
-    (void)state;
     check_same("2,3", 0, 1);
     check_same("2,3,3,1", 0, 3);
     check_same("((2,3,1),(2,2))", 0, 2);
@@ -520,9 +488,8 @@ static void check_lengths(const char *tree, int segments, const char *expected)
 }
 
 /* They grow and shrink, but for powers of two, and where there is one level only. */
-static void lengths_of_segments(void **state)
+TEST(lengths_of_segments)
 {
-    (void)state;
     check_lengths("2,3", 1, "1");
     check_lengths("2,3", 2, "1 1");
     check_lengths("2,3", 3, "1 2 1");
@@ -536,9 +503,8 @@ static void lengths_of_segments(void **state)
 
 /* With the model's memory, four times as fast as links, they take less time than equal ones: the
  * pipeline is filled and emptied sooner. */
-static void growing_segments_take_less_time(void **state)
+TEST(growing_segments_take_less_time)
 {
-    (void)state;
     static const char *const trees[] = {"2,3", "3,3,4", "8,8,8,8", "((2,3),(4,4))"};
     const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
@@ -561,9 +527,8 @@ static void growing_segments_take_less_time(void **state)
 }
 
 /* The longer the vector, the more segments. */
-static void segments_to_choose_from(void **state)
+TEST(segments_to_choose_from)
 {
-    (void)state;
     struct strag_topology *topology = machine_tree("2,3");
     const struct strag_problem problem = {.n = 5, .topology = topology};
     static const int few[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 48, 64};
@@ -615,11 +580,7 @@ static void run_tree(const char *algorithm, const char *tree, struct rng *rng)
         options.lanes[0].slots = 1 + (int)rng_below(rng, 6);
         options.network.max_delay = rng_below(rng, 5);
         world_begin(world, &options, rng);
-        bool ended = world_run(world, rng);
-        world_check_result(world, &expressions);
-        world_check_traffic(world);
-        world_check_clean(world);
-        world_assert_good(world, ended, algorithm);
+        world_run_well(world, &expressions, rng, algorithm);
         world_end(world);
     }
     world_free(world);
@@ -628,9 +589,8 @@ static void run_tree(const char *algorithm, const char *tree, struct rng *rng)
     strag_topology_free(topology);
 }
 
-static void engines_run_it(void **state)
+TEST(engines_run_it)
 {
-    (void)state;
     struct rng rng = {support_seed("engines run it")};
     static const char *const trees[] = {"2,3", "1,4", "((2,1),4),(3,(1,2))", "2@8,2@8,1@4"};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
@@ -652,9 +612,8 @@ static void assert_refused(const char *algorithm, struct strag_topology *topolog
     strag_topology_free(topology);
 }
 
-static void what_is_refused(void **state)
+TEST(what_is_refused)
 {
-    (void)state;
     assert_refused("flexreduce", machine_grid(STRAG_NETWORK_TORUS, true, "3x2", NULL, 1), 0,
                    "flexreduce needs a tree, not a torus");
     assert_refused("flexreduce", machine_tree("2,3"), 16,
@@ -666,26 +625,4 @@ static void what_is_refused(void **state)
         "flexreduce", machine_flat(1500, 1), 0,
         "flexreduce would send 4497000 messages or more, all ranks together; the limit is "
         "4194304");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_small_trees),
-        cmocka_unit_test(random_trees),
-        cmocka_unit_test(the_order_of_ranks_does_not_matter),
-        cmocka_unit_test(shares_by_rates),
-        cmocka_unit_test(local_phases_overlap_with_uplinks),
-        cmocka_unit_test(reduce_scatter_overlaps_with_allgather),
-        cmocka_unit_test(stages_of_a_round),
-        cmocka_unit_test(counts_share_a_tree),
-        cmocka_unit_test(nothing_to_share),
-        cmocka_unit_test(identical_rounds),
-        cmocka_unit_test(segments_to_choose_from),
-        cmocka_unit_test(lengths_of_segments),
-        cmocka_unit_test(growing_segments_take_less_time),
-        cmocka_unit_test(engines_run_it),
-        cmocka_unit_test(what_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

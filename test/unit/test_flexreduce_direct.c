@@ -32,9 +32,8 @@ static void prove_choices(const struct strag_problem *problem, int levels)
     }
 }
 
-static void equal_hosts_take_two_rounds(void **state)
+TEST(equal_hosts_take_two_rounds)
 {
-    (void)state;
     for (int n = 2; n <= 256; n += n < 40 ? 1 : 27) {
         const struct strag_problem problem = {.n = n};
         const struct strag_measure measure = support_verified("flexreduce-direct", &problem);
@@ -45,9 +44,8 @@ static void equal_hosts_take_two_rounds(void **state)
     }
 }
 
-static void slow_links_are_proved_with_all_counts_of_segments(void **state)
+TEST(slow_links_are_proved_with_all_counts_of_segments)
 {
-    (void)state;
     for (int n = 2; n <= 12; n++) {
         const struct strag_slow slow[] = {{n / 2, 1 + 0.37 * n}, {n - 1, 1.2}};
         const struct strag_state state_of_links = {.nslow = n > 4 ? 2 : 1, .slow = slow};
@@ -56,9 +54,8 @@ static void slow_links_are_proved_with_all_counts_of_segments(void **state)
     }
 }
 
-static void trees_are_proved(void **state)
+TEST(trees_are_proved)
 {
-    (void)state;
     static const struct {
         const char *tree;
         int levels;
@@ -93,9 +90,8 @@ static double seconds(const struct strag_algorithm *of, const struct strag_probl
 
 /* The head's table: 5 hosts, one at half the rate. Very long vectors, so that nothing else counts.
  */
-static void a_slow_link_carries_what_the_head_says(void **state)
+TEST(a_slow_link_carries_what_the_head_says)
 {
-    (void)state;
     const struct strag_slow host = {0, 2};
     const struct strag_state slow = {.nslow = 1, .slow = &host};
     const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
@@ -113,9 +109,8 @@ static void a_slow_link_carries_what_the_head_says(void **state)
 
 /* Groups of hosts of any size, whose uplinks are as fast as their hosts' together, and hosts of
  * several ranks: levels overlap, so that little more time is needed than a ring takes. */
-static void levels_overlap(void **state)
+TEST(levels_overlap)
 {
-    (void)state;
 #define ONES_5  "1,1,1,1,1"
 #define SIZES_7 "1@100,(1,1)@200,(1,1,1,1)@400"
 #define CELL_21 "(" SIZES_7 "," SIZES_7 "," SIZES_7 ")@2100"
@@ -147,9 +142,8 @@ static void levels_overlap(void **state)
 
 /* What its messages cost decides: with one host at half rate it runs at middle sizes where posting
  * takes little time, and nowhere where it takes as long as a latency. */
-static void it_runs_where_it_is_faster(void **state)
+TEST(it_runs_where_it_is_faster)
 {
-    (void)state;
     const struct strag_slow third = {3, 2};
     const struct strag_state slow = {.nslow = 1, .slow = &third};
     const struct strag_problem problem = {.n = 5, .state = &slow};
@@ -170,9 +164,8 @@ static void it_runs_where_it_is_faster(void **state)
     }
 }
 
-static void other_counts_of_blocks_are_refused(void **state)
+TEST(other_counts_of_blocks_are_refused)
 {
-    (void)state;
     struct strag_error err = {""};
     const struct strag_problem problem = {.n = 4, .blocks = 7};
     assert_int_equal(strag_algorithm_claim(algorithm(), &problem, NULL, &err),
@@ -183,18 +176,4 @@ static void other_counts_of_blocks_are_refused(void **state)
     assert_int_equal(strag_algorithm_claim(algorithm(), &many, NULL, &err), STRAG_ERR_UNSUPPORTED);
     assert_string_equal(err.text, "flexreduce-direct would send 31992000 messages or more, all "
                                   "ranks together; the limit is 4194304");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_hosts_take_two_rounds),
-        cmocka_unit_test(slow_links_are_proved_with_all_counts_of_segments),
-        cmocka_unit_test(trees_are_proved),
-        cmocka_unit_test(a_slow_link_carries_what_the_head_says),
-        cmocka_unit_test(levels_overlap),
-        cmocka_unit_test(it_runs_where_it_is_faster),
-        cmocka_unit_test(other_counts_of_blocks_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
  * says is taken for a proof of just that file.
  */
 #include "memory.h"
-#include "plan/given_parts.h"
+#include "plan/given.h"
 #include "plan/plan_proof.h"
 #include "support.h"
 
@@ -158,7 +158,7 @@ static struct strag_given *give(const struct made *made)
 {
     struct strag_given *given = strag_given_create();
     assert_non_null(given);
-    struct strag_given_head *head = strag_given_head(given);
+    struct strag_given_head *head = &given->head;
     strcpy(head->name, "turned");
     head->n = made->n;
     head->blocks = made->n * made->chunk;
@@ -185,8 +185,7 @@ static int prove_all(const struct strag_given *given, struct strag_measure *meas
     struct strag_instance instance;
     struct strag_claim claim;
     assert_non_null(plans);
-    assert_int_equal(strag_instance_open(&instance, strag_given_algorithm(given), &problem, NULL),
-                     STRAG_OK);
+    assert_int_equal(strag_instance_open(&instance, &given->row, &problem, NULL), STRAG_OK);
     assert_int_equal(strag_instance_claim(&instance, &claim, NULL), STRAG_OK);
     assert_int_equal(support_create_all(instance.algorithm, &problem, plans, NULL), STRAG_OK);
     const int status = strag_verify_plans(plans, n, &claim, measure, NULL, err);
@@ -222,9 +221,8 @@ static void same_verdict(const struct strag_given *given, struct tally *tally)
                 one.reduce_max == all.reduce_max);
 }
 
-static void one_rank_stands_for_all(void **state)
+TEST(one_rank_stands_for_all)
 {
-    (void)state;
     struct rng rng = {support_seed("test_given_proof")};
     struct tally tally = {0, 0, 0, 0};
     const long cases = support_cases(10000);
@@ -253,9 +251,8 @@ static void one_rank_stands_for_all(void **state)
 }
 
 /* A ring of 6, with one thing that turning does not take to itself. */
-static void others_are_proved_by_all(void **state)
+TEST(others_are_proved_by_all)
 {
-    (void)state;
     for (int wrong = 0; wrong < 9; wrong++) {
         struct made made = {.n = 6, .chunk = 2, .shift = 2};
         make_ring(&made, 1);
@@ -334,13 +331,12 @@ static const char circle[] = HEAD(65536, 1)
 static const char many[] = HEAD(2, 1)
     REPEAT(16777216, OP("send", "[1,1]", "0", "0") "," OP("recv", "[1,1]", "0", "0")) "]}]}";
 
-static void large_plans(void **state)
+TEST(large_plans)
 {
-    (void)state;
     struct strag_error err = {""};
     struct strag_measure measure;
     struct strag_given *given = parse(ring), *none = NULL;
-    assert_int_equal(strag_given_operations(given), 4000 * 3999 * 4);
+    assert_int_equal(given->operations, 4000 * 3999 * 4);
     assert_int_equal(strag_given_prove(given, &strag_given_in_job, NULL, &measure, &err), STRAG_OK);
     assert_int_equal(measure.rounds, 7998);
     assert_int_equal(measure.chain, 7998);
@@ -364,9 +360,8 @@ static void large_plans(void **state)
 }
 
 /* What the form does not tell is counted while the proof goes on: here sums with scattered sets. */
-static void long_proofs_end(void **state)
+TEST(long_proofs_end)
 {
-    (void)state;
     const struct strag_problem problem = {.n = 512};
     struct strag_error err = {""};
     struct strag_given *given = NULL;
@@ -386,9 +381,8 @@ static void long_proofs_end(void **state)
 }
 
 /* Objects take much more memory than their text. */
-static void long_texts_are_refused(void **state)
+TEST(long_texts_are_refused)
 {
-    (void)state;
     enum { LENGTH = 3 << 20 };
     struct strag_error err = {""};
     struct strag_given *given = NULL;
@@ -403,9 +397,8 @@ static void long_texts_are_refused(void **state)
     free(text);
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     struct made made = {.n = 5, .chunk = 2, .shift = 4};
     make_ring(&made, 2);
     struct strag_given *given = give(&made);
@@ -449,9 +442,8 @@ static bool taken(const char *name)
     return proved;
 }
 
-static void proofs_are_of_one_text(void **state)
+TEST(proofs_are_of_one_text)
 {
-    (void)state;
     char name[] = "/tmp/strag-proof-XXXXXX", proof[64], text[400];
     struct strag_error err = {""};
     struct strag_given *given = NULL;
@@ -502,18 +494,4 @@ static void proofs_are_of_one_text(void **state)
     assert_false(proved);
     unlink(proof);
     unlink(name);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_rank_stands_for_all),
-        cmocka_unit_test(others_are_proved_by_all),
-        cmocka_unit_test(large_plans),
-        cmocka_unit_test(long_proofs_end),
-        cmocka_unit_test(long_texts_are_refused),
-        cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(proofs_are_of_one_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,9 +105,8 @@ static void assert_no_shared_link(const struct rings *rings, int x, int y)
     }
 }
 
-static void cycles_of_all_shapes(void **state)
+TEST(cycles_of_all_shapes)
 {
-    (void)state;
     static struct rings rings;
     int shapes = 0;
     for (int x = 2; x <= 20; x++) {
@@ -148,9 +147,8 @@ static void prove_all(struct strag_topology *topology)
     strag_topology_free(topology);
 }
 
-static void of_small_shapes(void **state)
+TEST(of_small_shapes)
 {
-    (void)state;
     for (int x = 2; x <= 7; x++) {
         for (int y = 2; y <= 7; y++) {
             if (exists(x, y))
@@ -163,9 +161,8 @@ static void of_small_shapes(void **state)
 }
 
 /* STRAG_CASES as large as it takes proves all up to 20 x 20. */
-static void of_random_shapes(void **state)
+TEST(of_random_shapes)
 {
-    (void)state;
     struct rng rng = {support_seed("hamiltonian")};
     for (long cases = support_cases(4); cases > 0; cases--) {
         int x = 3 + (int)rng_below(&rng, 18), y = 3 + (int)rng_below(&rng, 18);
@@ -176,9 +173,8 @@ static void of_random_shapes(void **state)
 }
 
 /* One cycle: a ring, or one each way round. */
-static void in_one_dimension(void **state)
+TEST(in_one_dimension)
 {
-    (void)state;
     for (int n = 2; n <= 12; n++) {
         struct strag_topology *rings[] = {NULL, machine_flat(n, 1), machine_flat(n, 3),
                                           torus_of(1, n), torus_of(n, 1)};
@@ -194,9 +190,8 @@ static void in_one_dimension(void **state)
 }
 
 /* Ranks in random order. */
-static void of_shuffled_ranks(void **state)
+TEST(of_shuffled_ranks)
 {
-    (void)state;
     struct rng rng = {support_seed("hamiltonian, shuffled")};
     struct strag_grid grid = machine_grid_of(torus, true, "6x5", NULL);
     int positions[30] = {0};
@@ -240,9 +235,8 @@ static double busiest(const struct strag_problem *problem, int round)
     return most;
 }
 
-static void links_are_not_shared(void **state)
+TEST(links_are_not_shared)
 {
-    (void)state;
     static const int shapes[][2] = {{3, 3}, {4, 4}, {5, 4}, {4, 5}, {2, 6}, {2, 2}, {6, 3}, {3, 7}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct strag_topology *topology = torus_of(shapes[i][0], shapes[i][1]);
@@ -259,9 +253,8 @@ static void links_are_not_shared(void **state)
 /* ---- Some rounds only ---- */
 
 /* Every round by itself; and those that are said to be identical are. */
-static void rounds_that_are_wanted(void **state)
+TEST(rounds_that_are_wanted)
 {
-    (void)state;
     struct strag_topology *topology = torus_of(5, 4);
     const struct strag_problem problem = {.n = 20, .topology = topology};
     struct strag_instance instance;
@@ -288,9 +281,8 @@ static void rounds_that_are_wanted(void **state)
 
 /* ---- What is refused ---- */
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     static const char *const whole = "hamiltonian needs a whole torus of one or two dimensions";
     struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
     support_refused("hamiltonian", machine_grid(torus, true, "3x3x3", NULL, 1), 0, whole);
@@ -312,15 +304,4 @@ static void refusals(void **state)
                     "hamiltonian drives 1 or 2 ports here, not 4");
     support_refused("hamiltonian", machine_flat(9, 1), 3,
                     "hamiltonian drives 1 or 2 ports here, not 3");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cycles_of_all_shapes),   cmocka_unit_test(of_small_shapes),
-        cmocka_unit_test(of_random_shapes),       cmocka_unit_test(in_one_dimension),
-        cmocka_unit_test(of_shuffled_ranks),      cmocka_unit_test(links_are_not_shared),
-        cmocka_unit_test(rounds_that_are_wanted), cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,9 +16,8 @@ static struct strag_measure prove(const char *name, const struct strag_topology 
     return support_verified(name, &(struct strag_problem){.n = topology->n, .topology = topology});
 }
 
-static void all_small_trees(void **state)
+TEST(all_small_trees)
 {
-    (void)state;
     struct rng rng = {support_seed("all small trees")};
     struct trees trees = trees_create(support_cases(7) >= 1000 ? TREES_LEAVES_MAX : 7);
     for (int shape = 1; shape < trees.count; shape++) {
@@ -32,9 +31,8 @@ static void all_small_trees(void **state)
     trees_free(&trees);
 }
 
-static void random_trees(void **state)
+TEST(random_trees)
 {
-    (void)state;
     struct rng rng = {support_seed("random trees")};
     for (long cases = support_cases(30); cases > 0; cases--) {
         int n = 2 + (int)rng_below(&rng, 99);
@@ -67,9 +65,8 @@ static void assert_measured(const char *name, const struct expected *expected)
 }
 
 /* On symmetric trees 2 sum(d - 1) rounds, on others those of a ring. */
-static void blueconnect_in_numbers(void **state)
+TEST(blueconnect_in_numbers)
 {
-    (void)state;
     static const struct expected cases[] = {
         {"2,2,2", 2 * (1 + 2), 6, 10 / 6., 10},
         {"4,4", 2 * (3 + 1), 8, 14 / 8., 14},
@@ -84,9 +81,8 @@ static void blueconnect_in_numbers(void **state)
 }
 
 /* Binomial trees within hosts, a ring among them. */
-static void leaders_in_numbers(void **state)
+TEST(leaders_in_numbers)
 {
-    (void)state;
     static const struct expected cases[] = {
         {"2,3", 2 * 2 + 2, 2, 2 + 1, 2 * 3 + 2},
         {"4,4,4", 2 * 2 + 4, 3, 2 + 4 / 3., 2 * 9 + 4},
@@ -99,9 +95,8 @@ static void leaders_in_numbers(void **state)
 }
 
 /* Up and down twice a logarithm, at the top once. */
-static void doubling_in_numbers(void **state)
+TEST(doubling_in_numbers)
 {
-    (void)state;
     static const struct expected cases[] = {
         {"8", 3, 1, 3, 24},
         {"4,4", 2 * 2 + 1, 1, 2 + 1, 2 * 6 + 2},
@@ -114,9 +109,8 @@ static void doubling_in_numbers(void **state)
 }
 
 /* If blueconnect falls back, it is a ring, operation by operation. */
-static void blueconnect_falls_back(void **state)
+TEST(blueconnect_falls_back)
 {
-    (void)state;
     struct strag_topology *topology = machine_tree("2,3");
     const struct strag_problem problem = {.n = 5, .topology = topology};
     for (int rank = 0; rank < 5; rank++) {
@@ -156,9 +150,8 @@ static void assert_messages(const char *name, const char *tree, int rank,
 }
 
 /* The tables in the three files. */
-static void the_examples(void **state)
+TEST(the_examples)
 {
-    (void)state;
     static const struct message blueconnect[] = {
         {STRAG_SEND, 0, 1, 0, 3}, {STRAG_RECV_REDUCE, 0, 1, 3, 3},
         {STRAG_SEND, 1, 2, 3, 1}, {STRAG_RECV_REDUCE, 1, 4, 5, 1},
@@ -184,9 +177,8 @@ static void the_examples(void **state)
 }
 
 /* In a round no more than one message crosses a host's or switch's uplink, up or down. */
-static void doubling_shares_no_uplink(void **state)
+TEST(doubling_shares_no_uplink)
 {
-    (void)state;
     struct rng rng = {support_seed("doubling shares no uplink")};
     struct strag_error err = {""};
     for (long cases = support_cases(30); cases > 0; cases--) {
@@ -226,43 +218,17 @@ static void doubling_shares_no_uplink(void **state)
 
 /* ---- Identical rounds ---- */
 
-/* How many runs of identical rounds there are, and that they are. */
 static int runs(const char *name, const char *tree)
 {
-    struct strag_error err = {""};
     struct strag_topology *topology = machine_tree(tree);
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
-    struct strag_instance instance;
-    struct strag_plan *plan = NULL;
-    int found = 0;
-    assert_int_equal(strag_instance_open(&instance, support_algorithm(name), &problem, &err),
-                     STRAG_OK);
-    assert_int_equal(strag_instance_plan(&instance, 0, &plan, &err), STRAG_OK);
-    for (int round = 0; round < instance.claim.rounds; found++) {
-        int end = round + strag_instance_same_rounds(&instance, round, NULL);
-        assert_in_range(end, round + 1, instance.claim.rounds);
-        int first = -1;
-        for (int i = 0; i < plan->nops; i++) {
-            const struct strag_op *op = &plan->ops[i];
-            if (op->round == round && op->kind == STRAG_SEND)
-                first = i;
-            if (op->round > round && op->round < end && op->kind == STRAG_SEND) {
-                assert_true(first >= 0);
-                assert_int_equal(op->peer, plan->ops[first].peer);
-                assert_int_equal(op->count, plan->ops[first].count);
-            }
-        }
-        round = end;
-    }
-    strag_plan_free(plan);
-    strag_instance_close(&instance);
+    const int found = support_same_rounds(support_algorithm(name), &problem).runs;
     strag_topology_free(topology);
     return found;
 }
 
-static void runs_of_rounds(void **state)
+TEST(runs_of_rounds)
 {
-    (void)state;
     assert_int_equal(runs("blueconnect", "4,4,4,4,4"), 4);
     assert_int_equal(runs("blueconnect", "((3,3,3),(3,3,3))"), 6);
     assert_int_equal(runs("blueconnect", "4,4,4,3"), 2);
@@ -298,9 +264,8 @@ static int make_choices(const void *what, struct strag_error *err, bool *made)
     return count > 0 ? STRAG_OK : strag_fail(err, count, "out of memory for choices");
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
-    (void)state;
     static const char *const all[] = {"flexreduce", "flexreduce-pipelined", "blueconnect",
                                       "leaders", "hierarchical-doubling"};
     static const char *const trees[] = {"2,2", "2,3", "((1,4),3)", "(2@8,2@8,2@4)"};
@@ -318,16 +283,4 @@ static void memory_runs_out(void **state)
         assert_true(exhaust("choices", make_choices, &wanted) >= 10);
         strag_topology_free(topology);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_small_trees),        cmocka_unit_test(random_trees),
-        cmocka_unit_test(blueconnect_in_numbers), cmocka_unit_test(leaders_in_numbers),
-        cmocka_unit_test(doubling_in_numbers),    cmocka_unit_test(blueconnect_falls_back),
-        cmocka_unit_test(the_examples),           cmocka_unit_test(doubling_shares_no_uplink),
-        cmocka_unit_test(runs_of_rounds),         cmocka_unit_test(memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

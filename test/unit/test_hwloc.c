@@ -50,7 +50,6 @@ static const char *read_back(void)
 
 static void machines(void **state)
 {
-    (void)state;
     static const struct {
         const char *synthetic, *cores;
     } cases[] = {
@@ -87,7 +86,6 @@ static void expect_refusal(int status, const char *what)
 
 static void malformed(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"",        "hello",         "<topology",
                                         "<a></a>", "<topology/>\n", "<?xml version=\"1.0\"?>"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -101,7 +99,6 @@ static void malformed(void **state)
 /* Cut and changed files are refused or read; both without harm. */
 static void mutations(void **state)
 {
-    (void)state;
     struct rng rng = {support_seed("mutations")};
     static char good[1 << 16], text[1 << 16];
     write_machine("pack:2 [numa] l3:1 core:2 pu:1");
@@ -134,7 +131,6 @@ static void mutations(void **state)
 
 static void this_machine(void **state)
 {
-    (void)state;
     struct strag_core *cores = NULL;
     struct strag_error err = {""};
     int count = 0;
@@ -158,7 +154,6 @@ static void this_machine(void **state)
 
 static void out_of_memory(void **state)
 {
-    (void)state;
     struct strag_core *cores = NULL;
     struct strag_error err = {""};
     int count = 0;

@@ -38,13 +38,7 @@ static long run_call(struct world *world, const struct call_options *options,
     struct strag_expressions expressions;
     strag_proof_expressions(proof, &expressions);
     world_begin(world, options, rng);
-    bool ended = world_run(world, rng);
-    if (ended) {
-        world_check_result(world, &expressions);
-        world_check_traffic(world);
-        world_check_clean(world);
-    }
-    world_assert_good(world, ended, name);
+    world_run_well(world, &expressions, rng, name);
     long try_sends = try_sends_of(world);
     world_end(world);
     return try_sends;
@@ -75,9 +69,8 @@ static long run_algorithm(const struct strag_algorithm *algorithm, int n,
     return try_sends;
 }
 
-static void every_algorithm_is_right(void **state)
+TEST(every_algorithm_is_right)
 {
-    (void)state;
     struct rng rng = {support_seed("in order")};
     for (int a = 0; strag_algorithms[a]; a++) {
         long try_sends = 0;
@@ -99,18 +92,12 @@ static void every_algorithm_is_right(void **state)
 static int send_nothing(struct strag_transport *transport, int peer, const void *buffer,
                         size_t elements, uint64_t content)
 {
-    (void)content;
-    (void)transport;
-    (void)peer;
-    (void)buffer;
-    (void)elements;
     return STRAG_PENDING;
 }
 
 /* What short vectors are run by within a host goes in order, on every rank that can. */
-static void short_forms_go_in_order(void **state)
+TEST(short_forms_go_in_order)
 {
-    (void)state;
     static const char *const names[] = {"recursive-doubling", "direct", "circulant"};
     struct rng rng = {support_seed("short forms")};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -156,24 +143,18 @@ struct sparse {
 static int sparse_try_send(struct strag_transport *base, int peer, const void *buffer,
                            size_t elements, uint64_t content)
 {
-    (void)buffer;
-    (void)elements;
-    (void)content;
     return ((struct sparse *)base)->room >> peer & 1 ? STRAG_OK : STRAG_PENDING;
 }
 
 static int sparse_try_recv(struct strag_transport *base, int peer, size_t elements,
                            const void **arrived)
 {
-    (void)elements;
     *arrived = base;
     return ((struct sparse *)base)->messages >> peer & 1 ? STRAG_OK : STRAG_PENDING;
 }
 
 static void sparse_release(struct strag_transport *base, int peer)
 {
-    (void)base;
-    (void)peer;
 }
 
 static void sparse_hint_wait(struct strag_transport *base, uint64_t ranks)
@@ -184,7 +165,6 @@ static void sparse_hint_wait(struct strag_transport *base, uint64_t ranks)
 
 static int sparse_progress(struct strag_transport *base)
 {
-    (void)base;
     return STRAG_OK;
 }
 
@@ -200,9 +180,8 @@ static void go_on(struct strag_in_order *run, struct sparse *sparse, uint64_t me
 
 /* Of rank 0's messages of direct, which are the ones that it waits for? Each time it has to wait
  * it tells all of them up to its next send, once; and none of blocks without elements. */
-static void a_rank_tells_for_whom_it_waits(void **state)
+TEST(a_rank_tells_for_whom_it_waits)
 {
-    (void)state;
     static const int32_t content[16];
     for (int blocks = 1; blocks <= 4; blocks += 3) {
         const struct strag_problem problem = {.n = 4, .blocks = blocks};
@@ -262,9 +241,8 @@ static struct strag_plan *finish(struct strag_builder *builder)
 }
 
 /* Two ranks; the receive stands before the send on both, so the list itself would hang. */
-static void receives_may_stand_first(void **state)
+TEST(receives_may_stand_first)
 {
-    (void)state;
     struct rng rng = {support_seed("receives first")};
     struct strag_plan *plans[2];
     for (int rank = 0; rank < 2; rank++) {
@@ -287,9 +265,8 @@ static void receives_may_stand_first(void **state)
 
 /* Three ranks in a row: what came is passed on in the same round. Rank 1 is left to the pipeline.
  */
-static void a_send_that_waits_within_its_round_is_left_to_the_pipeline(void **state)
+TEST(a_send_that_waits_within_its_round_is_left_to_the_pipeline)
 {
-    (void)state;
     struct rng rng = {support_seed("tied")};
     struct strag_plan *plans[3];
     for (int rank = 0; rank < 3; rank++) {
@@ -323,9 +300,8 @@ static void a_send_that_waits_within_its_round_is_left_to_the_pipeline(void **st
 }
 
 /* Five messages one way before an answer: with room for four the pipeline has to do it. */
-static void without_room_for_a_call_nothing_goes_in_order(void **state)
+TEST(without_room_for_a_call_nothing_goes_in_order)
 {
-    (void)state;
     struct rng rng = {support_seed("room")};
     struct strag_plan *plans[2];
     for (int rank = 0; rank < 2; rank++) {
@@ -355,17 +331,4 @@ static void without_room_for_a_call_nothing_goes_in_order(void **state)
     assert_in_range(try_sends, 10 * 20 / 2, 10 * 20);
     for (int rank = 0; rank < 2; rank++)
         strag_plan_free(plans[rank]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_algorithm_is_right),
-        cmocka_unit_test(short_forms_go_in_order),
-        cmocka_unit_test(a_rank_tells_for_whom_it_waits),
-        cmocka_unit_test(receives_may_stand_first),
-        cmocka_unit_test(a_send_that_waits_within_its_round_is_left_to_the_pipeline),
-        cmocka_unit_test(without_room_for_a_call_nothing_goes_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,9 +52,8 @@ static void assert_straggler(const struct cluster *cluster, int rank, double del
 
 /* ---- Stragglers ---- */
 
-static void straggler(void **unused)
+TEST(straggler)
 {
-    (void)unused;
     struct cluster *cluster = cluster_make(&with_stragglers);
     const struct strag_watch_summary *summary;
     assert_nothing(cluster, 60);
@@ -97,9 +96,8 @@ static void straggler(void **unused)
 }
 
 /* A rank that is late from the first call on. */
-static void from_the_first_call(void **unused)
+TEST(from_the_first_call)
 {
-    (void)unused;
     struct cluster *cluster = cluster_make(&with_stragglers);
     cluster->straggler = 5;
     cluster->delay = 0.02;
@@ -109,9 +107,8 @@ static void from_the_first_call(void **unused)
 }
 
 /* Two, from the first call on: the plan that the others run knows of both. */
-static void two_stragglers(void **unused)
+TEST(two_stragglers)
 {
-    (void)unused;
     struct cluster *cluster = cluster_make(&with_stragglers);
     const struct strag_state_record *state = strag_judge_state(cluster->judge);
     cluster->straggler = 5;
@@ -132,9 +129,8 @@ static void two_stragglers(void **unused)
 }
 
 /* A delay that differs by a half needs another table. */
-static void other_delay(void **unused)
+TEST(other_delay)
 {
-    (void)unused;
     struct cluster *cluster = cluster_make(&with_stragglers);
     cluster->straggler = 1;
     cluster->delay = 0.01;
@@ -148,9 +144,8 @@ static void other_delay(void **unused)
     cluster_free(cluster);
 }
 
-static void no_help(void **unused)
+TEST(no_help)
 {
-    (void)unused;
     struct cluster *cluster = cluster_make(&with_stragglers);
     cluster->straggler = 3;
     cluster->delay = 0.02;
@@ -164,9 +159,8 @@ static void no_help(void **unused)
 }
 
 /* Where an algorithm is pinned or runs are to be reproducible nothing but the report follows. */
-static void report_only(void **unused)
+TEST(report_only)
 {
-    (void)unused;
     const struct cluster_kind kind = {.ranks = CLUSTER_HOSTS};
     struct cluster *cluster = cluster_make(&kind);
     cluster->straggler = 6;
@@ -184,9 +178,8 @@ static void report_only(void **unused)
 
 /* If another rank is late in each call, nothing is tried, and meters do not count; when that ends
  * both happens. */
-static void last_ones(void **unused)
+TEST(last_ones)
 {
-    (void)unused;
     const struct cluster_kind kind = {.ranks = CLUSTER_HOSTS,
                                       .stragglers = true,
                                       .links = true,
@@ -258,9 +251,8 @@ static bool run_job(const struct lateness *lateness, struct rng *rng, bool *dyna
 
 /* Windows are short at first. If another rank is last in each call, chance hardly ever makes it
  * the same one in most of a few, and if that is worth it, the last one is looked for in each. */
-static void chance_names_nobody(void **state)
+TEST(chance_names_nobody)
 {
-    (void)state;
     static const struct lateness kinds[] = {{true, 0.6}, {false, 0.6}, {false, 1.2}};
     enum { JOBS = 100 };
     struct rng rng = {support_seed("chance_names_nobody")};
@@ -290,9 +282,8 @@ static void assert_probes(struct cluster *cluster, long more, int most)
     assert_in_range(cluster->probes, before + more, before + more + 1);
 }
 
-static void slow_link(void **unused)
+TEST(slow_link)
 {
-    (void)unused;
     struct cluster *cluster = cluster_make(&with_links);
     const struct strag_state_record *state = strag_judge_state(cluster->judge);
     const struct strag_slowest *slowest = &strag_judge_summary(cluster->judge)->slowest;
@@ -323,9 +314,8 @@ static void slow_link(void **unused)
 }
 
 /* Other links: the stragglers stay, in a plan for both. */
-static void both(void **unused)
+TEST(both)
 {
-    (void)unused;
     struct cluster *cluster = cluster_make(&with_links);
     const struct strag_state_record *state = strag_judge_state(cluster->judge);
     cluster->straggler = 6;
@@ -344,9 +334,8 @@ static void both(void **unused)
 }
 
 /* A straggler and a slow link from the first call on: the plan for both runs by call 10. */
-static void both_at_first(void **unused)
+TEST(both_at_first)
 {
-    (void)unused;
     struct cluster *cluster = cluster_make(&with_links);
     const struct strag_state_record *state = strag_judge_state(cluster->judge);
     cluster->straggler = 6;
@@ -361,9 +350,8 @@ static void both_at_first(void **unused)
 }
 
 /* Hosts are numbered as the topology orders them, and led by their first ranks there. */
-static void hosts(void **unused)
+TEST(hosts)
 {
-    (void)unused;
     struct strag_rank_location ranks[5];
     const struct strag_job job = {.ranks = ranks, .n = 5};
     static const int32_t host_of[] = {0, 1, 2, 1, 0};
@@ -407,9 +395,8 @@ static struct cluster *experimenting(double others)
     return cluster;
 }
 
-static void faster_rival(void **unused)
+TEST(faster_rival)
 {
-    (void)unused;
     struct cluster *cluster = experimenting(1 / 1.3);
     assert_nothing(cluster, 20);
     assert_int_equal(cluster->elsewhere, 0);
@@ -422,9 +409,8 @@ static void faster_rival(void **unused)
 }
 
 /* One call shows it, and no time is left for another rival. */
-static void hopeless_rival(void **unused)
+TEST(hopeless_rival)
 {
-    (void)unused;
     struct cluster *cluster = experimenting(5);
     assert_nothing(cluster, 900);
     assert_int_equal(cluster->elsewhere, 1);
@@ -433,9 +419,8 @@ static void hopeless_rival(void **unused)
 }
 
 /* An experiment with a size that does not come again: windows go on, as long as before. */
-static void size_that_vanishes(void **unused)
+TEST(size_that_vanishes)
 {
-    (void)unused;
     struct cluster *cluster = experimenting(1);
     cluster->window_costs = 1e-5;
     while (cluster->window.order.bytes == 0)
@@ -456,9 +441,8 @@ static void size_that_vanishes(void **unused)
 /* ---- Windows ---- */
 
 /* All equal, one behind the other, whatever is found and whatever they cost. */
-static void same_window(void **unused)
+TEST(same_window)
 {
-    (void)unused;
     const struct cluster_kind kind = {
         .ranks = CLUSTER_HOSTS, .experiments = true, .same_window = true};
     struct cluster *cluster = cluster_make(&kind);
@@ -473,9 +457,8 @@ static void same_window(void **unused)
 
 /* The first ones have 2, 4 and 8 calls; then they are as far apart as half of the share wants it.
  */
-static void quiet_windows(void **unused)
+TEST(quiet_windows)
 {
-    (void)unused;
     static const int sent[] = {2, 4, 8, 8, 8};
     struct cluster *cluster = cluster_make(&with_stragglers);
     cluster->seconds = 1e-3;
@@ -490,9 +473,8 @@ static void quiet_windows(void **unused)
 }
 
 /* A second for a table is a 500th of 500 s, whatever is suspected meanwhile. */
-static void expensive_table(void **unused)
+TEST(expensive_table)
 {
-    (void)unused;
     struct cluster *cluster = cluster_make(&with_stragglers);
     cluster->seconds = 1e-3;
     assert_nothing(cluster, 60);
@@ -523,37 +505,10 @@ static int attempt(const void *what, struct strag_error *err, bool *made)
     return *made ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory");
 }
 
-static void out_of_memory(void **unused)
+TEST(out_of_memory)
 {
-    (void)unused;
     struct cluster *cluster = cluster_make(&with_links);
     assert_int_equal(exhaust("strag_judge_create", attempt, cluster), 3);
     strag_judge_free(NULL);
     cluster_free(cluster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(straggler),
-        cmocka_unit_test(from_the_first_call),
-        cmocka_unit_test(two_stragglers),
-        cmocka_unit_test(other_delay),
-        cmocka_unit_test(no_help),
-        cmocka_unit_test(report_only),
-        cmocka_unit_test(last_ones),
-        cmocka_unit_test(chance_names_nobody),
-        cmocka_unit_test(slow_link),
-        cmocka_unit_test(both),
-        cmocka_unit_test(both_at_first),
-        cmocka_unit_test(hosts),
-        cmocka_unit_test(faster_rival),
-        cmocka_unit_test(hopeless_rival),
-        cmocka_unit_test(size_that_vanishes),
-        cmocka_unit_test(same_window),
-        cmocka_unit_test(quiet_windows),
-        cmocka_unit_test(expensive_table),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

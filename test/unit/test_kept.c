@@ -4,9 +4,8 @@
 
 #include "support.h"
 
-static void few(void **state)
+TEST(few)
 {
-    (void)state;
     struct strag_kept kept;
     bool made;
     strag_kept_init(&kept);
@@ -19,9 +18,8 @@ static void few(void **state)
 }
 
 /* Of 64 in turn, one in 16 calls is new; and the one that was used last is never replaced. */
-static void many(void **state)
+TEST(many)
 {
-    (void)state;
     struct strag_kept kept;
     int made_calls = 0, waited = 0;
     bool made;
@@ -40,13 +38,4 @@ static void many(void **state)
     }
     assert_in_range(made_calls, STRAG_KEPT, STRAG_KEPT + 1600 / STRAG_KEPT);
     assert_true(waited > 400);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few),
-        cmocka_unit_test(many),
-    };
-    return cmocka_run_group_tests_name("kept", tests, NULL, NULL);
 }

@@ -160,9 +160,8 @@ static const struct {
 };
 
 /* Each by its own reader and by the one that finds out what it is. */
-static void texts(void **state)
+TEST(texts)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         expect(parsed_by(files[i].parse, files[i].text), files[i].expected);
         expect(parsed_by(strag_layout_parse, files[i].text), files[i].expected);
@@ -173,9 +172,8 @@ static void texts(void **state)
 }
 
 /* 100 000 hosts on 1000 switches, and as many levels: neither time nor stack is quadratic. */
-static void conf_large(void **state)
+TEST(conf_large)
 {
-    (void)state;
     enum { SWITCHES = 1000, EACH = 100, LINE = 80 };
     char *text = calloc(2 * SWITCHES, LINE);
     assert_non_null(text);
@@ -202,9 +200,8 @@ static void conf_large(void **state)
 
 /* ---- Options ---- */
 
-static void dims(void **state)
+TEST(dims)
 {
-    (void)state;
     static const struct {
         const char *dims;
         enum strag_network network;
@@ -238,9 +235,8 @@ static struct strag_layout *tree_of(const char *text)
     return layout;
 }
 
-static void trees(void **state)
+TEST(trees)
 {
-    (void)state;
     expect(tree_of("2,3"), "tree - | 0=0x2 1=0x3");
     expect(tree_of("((2@50,3),4@1e2)@400,(5)@25"),
            "tree - -<0@400 -<0@25 -<1 | 0=3x2@50 1=3x3 2=1x4@100 3=2x5");
@@ -264,9 +260,8 @@ static void trees(void **state)
     free(deep);
 }
 
-static void hosts(void **state)
+TEST(hosts)
 {
-    (void)state;
     static const char *const expected[] = {"n08",     "n09",     "n10",     "n020",   "login",
                                            "r1n7-ib", "r1n9-ib", "r2n7-ib", "r2n9-ib"};
     struct strag_error err = {""};
@@ -300,9 +295,8 @@ static void expect_names(const char *pattern, const char *const *hosts, int coun
     expect(layout, expected);
 }
 
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     static const char *const racks[] = {"i02r13n07", "i02r13n8.site", "i1r13n07", "i02r5n1"};
     static const char *const digits[] = {"n1201-ib", "n1202-ib", "n1301-ib"};
     static const char *const slingshot[] = {"x1000c0s0b0n0", "x1000c0s7b1n0", "x1000c3s0b0n0",
@@ -328,9 +322,8 @@ static void names(void **state)
     free(address);
 }
 
-static void addresses(void **state)
+TEST(addresses)
 {
-    (void)state;
     /* Slurm leaves a level without switch empty, and joins the names of parallel switches. */
     static const struct strag_address tree[] = {
         {"n1", "s0.s1.n1"}, {"n2.example.org", "s0.s2.n2"}, {"n3.a", "s0..n3.a"},
@@ -350,9 +343,8 @@ static void addresses(void **state)
 
 /* ---- The examples ---- */
 
-static void examples(void **state)
+TEST(examples)
 {
-    (void)state;
     static const struct {
         const char *file;
         enum strag_network network;
@@ -385,14 +377,4 @@ static void examples(void **state)
             assert_int_equal(layout->grid.size[d], expected[i].size[d]);
         strag_layout_free(layout);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),     cmocka_unit_test(conf_large), cmocka_unit_test(dims),
-        cmocka_unit_test(trees),     cmocka_unit_test(hosts),      cmocka_unit_test(names),
-        cmocka_unit_test(addresses), cmocka_unit_test(examples),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ static void refuse_all(parse_function *parse, const struct refusal *refusals, si
 
 /* ---- Files ---- */
 
-static void any_file(void **state)
+TEST(any_file)
 {
-    (void)state;
     static const char nul[] = "a: 1\nb\0: 2\n";
     parse_function *const parsers[] = {strag_layout_parse, strag_layout_parse_conf,
                                        strag_layout_parse_yaml, strag_layout_parse_coordinates};
@@ -67,9 +66,8 @@ static void any_file(void **state)
     REFUSE_ALL(strag_layout_parse, empty);
 }
 
-static void unreadable_files(void **state)
+TEST(unreadable_files)
 {
-    (void)state;
     struct strag_error err = {""};
     struct strag_layout *layout = NULL;
     assert_int_equal(strag_layout_read("/nonexistent/file", &layout, &err), STRAG_ERR_IO);
@@ -87,9 +85,8 @@ static void unreadable_files(void **state)
     assert_non_null(strstr(err.text, ":1: 'a b' where NAME: a b c is needed"));
 }
 
-static void conf(void **state)
+TEST(conf)
 {
-    (void)state;
     static const struct refusal refusals[] = {
         {"# x\n\n", "FILE:2: nothing is described; lines like SwitchName=s1 Nodes=n[1-4] are "
                     "needed"},
@@ -148,9 +145,8 @@ static void conf(void **state)
     REFUSE_ALL(strag_layout_parse_conf, refusals);
 }
 
-static void yaml(void **state)
+TEST(yaml)
 {
-    (void)state;
     static const struct refusal refusals[] = {
         {"# x\n", "FILE:2: nothing is described"},
         {"[]\n", "FILE:1: no topology is described"},
@@ -242,9 +238,8 @@ static void yaml(void **state)
     free(deep);
 }
 
-static void coordinates(void **state)
+TEST(coordinates)
 {
-    (void)state;
     static const struct refusal refusals[] = {
         {"# x\n", "FILE:1: no host or rank has coordinates; lines NAME: a b c are needed"},
         {"torus 4x4\n", "FILE:1: no host or rank has coordinates; lines NAME: a b c are needed"},
@@ -295,33 +290,24 @@ static void coordinates(void **state)
 static int parse_torus(const char *text, size_t length, const char *name,
                        struct strag_layout **layout, struct strag_error *err)
 {
-    (void)length;
-    (void)name;
     return strag_layout_from_dims(text, STRAG_NETWORK_TORUS, true, layout, err);
 }
 
 static int parse_hammingmesh(const char *text, size_t length, const char *name,
                              struct strag_layout **layout, struct strag_error *err)
 {
-    (void)length;
-    (void)name;
     return strag_layout_from_dims(text, STRAG_NETWORK_HAMMINGMESH, false, layout, err);
 }
 
 static int parse_tree(const char *text, size_t length, const char *name,
                       struct strag_layout **layout, struct strag_error *err)
 {
-    (void)length;
-    (void)name;
     return strag_layout_from_tree(text, layout, err);
 }
 
 static int parse_hosts(const char *text, size_t length, const char *name,
                        struct strag_layout **layout, struct strag_error *err)
 {
-    (void)length;
-    (void)name;
-    (void)layout;
     char **names = NULL;
     int count = -1;
     int status = strag_hosts_expand(text, &names, &count, err);
@@ -335,9 +321,8 @@ static int parse_hosts(const char *text, size_t length, const char *name,
     "or "                                                                                          \
     "((2,3),4@50)@100"
 
-static void options(void **state)
+TEST(options)
 {
-    (void)state;
     static const struct refusal grids[] = {
         {"", "''" NOT_A_GRID},
         {"8x", "'8x'" NOT_A_GRID},
@@ -377,9 +362,8 @@ static void options(void **state)
     assert_string_equal(err.text, "sizes make a grid, not a tree");
 }
 
-static void hosts(void **state)
+TEST(hosts)
 {
-    (void)state;
     static const struct refusal refusals[] = {
         {"", "'' has an empty name; write n[01-16,20],login"},
         {"a,,b", "'a,,b' has an empty name; write n[01-16,20],login"},
@@ -411,9 +395,8 @@ static void hosts(void **state)
            "the name 'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn...' is longer than 255 bytes");
 }
 
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     static const struct {
         const char *pattern, *message;
     } refusals[] = {
@@ -445,9 +428,8 @@ static void names(void **state)
     }
 }
 
-static void addresses(void **state)
+TEST(addresses)
 {
-    (void)state;
     static const struct {
         struct strag_address list[2];
         const char *message;
@@ -526,8 +508,6 @@ static int from_names(const char *text, size_t length, const char *name,
                       struct strag_layout **layout, struct strag_error *err)
 {
     static const char *const hosts[] = {"r1c1n1", "r1c2n2", "r2c1n1"};
-    (void)length;
-    (void)name;
     return strag_layout_from_names(text, hosts, 3, layout, err);
 }
 
@@ -538,8 +518,6 @@ static int from_addresses(const char *text, size_t length, const char *name,
         {"n1", "p:1:0.n1"}, {"n2", "p:1:1.n2"}, {"n3", "p:4:4.n3"}};
     static const struct strag_address tree[] = {
         {"n1", "s0.s1.n1"}, {"n2", "s0.s2.n2"}, {"n3", "t.n3"}};
-    (void)length;
-    (void)name;
     return strag_layout_from_addresses(*text == 'g' ? grid : tree, 3, layout, err);
 }
 
@@ -567,14 +545,11 @@ static int fill(const char *text, size_t length, const char *name, struct strag_
 static int read_file(const char *text, size_t length, const char *name,
                      struct strag_layout **layout, struct strag_error *err)
 {
-    (void)length;
-    (void)name;
     return strag_layout_read(text, layout, err);
 }
 
-static void memory(void **state)
+TEST(memory)
 {
-    (void)state;
     static const char conf_text[] = "SwitchName=a Nodes=n[1-40]\nSwitchName=b Nodes=m[1-3]\n"
                                     "SwitchName=t Switches=a,b\nSwitchName=u Nodes=x\n";
     assert_true(exhausted(strag_layout_parse_conf, conf_text) > 60);
@@ -609,21 +584,9 @@ static void memory(void **state)
     assert_true(exhausted(read_file, file) > 100);
 }
 
-static void memory_of_places(void **state)
+TEST(memory_of_places)
 {
-    (void)state;
     assert_true(exhausted(fill, "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n3\n") > 30);
     assert_true(exhausted(fill, "torus 4\nn1: 0\nn2: 2\n") > 20);
     assert_true(exhausted(fill, "0: 0\n1: 2\n") > 15);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_file), cmocka_unit_test(unreadable_files), cmocka_unit_test(conf),
-        cmocka_unit_test(yaml),     cmocka_unit_test(coordinates),      cmocka_unit_test(options),
-        cmocka_unit_test(hosts),    cmocka_unit_test(addresses),        cmocka_unit_test(names),
-        cmocka_unit_test(memory),   cmocka_unit_test(memory_of_places),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

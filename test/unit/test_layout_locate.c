@@ -59,9 +59,8 @@ static const char tree_text[] = "SwitchName=a Nodes=a[1-4] LinkSpeed=8\n"
                                 "SwitchName=bc Switches=b,c LinkSpeed=16\n"
                                 "SwitchName=top Switches=a,bc\n";
 
-static void tree(void **state)
+TEST(tree)
 {
-    (void)state;
     struct strag_layout *layout = layout_of(tree_text);
     /* Interleaved: rank 0 on a1, 1 on b1, 2 on c2, 3 on a1, 4 on b1, 5 on a3. */
     static const struct strag_location places[] = {
@@ -98,9 +97,8 @@ static struct strag_location core(int host, int number)
     return (struct strag_location){host, {number / 8, number / 4, number / 2}};
 }
 
-static void local_levels(void **state)
+TEST(local_levels)
 {
-    (void)state;
     struct strag_layout *layout = layout_of("a: 0\nb: 1\n");
     struct strag_location places[32];
     for (int i = 0; i < 32; i++)
@@ -139,9 +137,8 @@ static void local_levels(void **state)
     strag_layout_free(layout);
 }
 
-static void grids(void **state)
+TEST(grids)
 {
-    (void)state;
     struct strag_error err = {""};
     struct strag_layout *layout = NULL;
     assert_int_equal(strag_layout_from_dims("4x4", STRAG_NETWORK_TORUS, true, &layout, &err),
@@ -169,9 +166,8 @@ static void grids(void **state)
     strag_layout_free(layout);
 }
 
-static void fill_trees(void **state)
+TEST(fill_trees)
 {
-    (void)state;
     struct strag_layout *layout = layout_of(tree_text);
     struct strag_topology *topology = filled(layout, 0, 1, NULL);
     assert_int_equal(topology->n, 8);
@@ -205,9 +201,8 @@ static void fill_trees(void **state)
     strag_layout_free(layout);
 }
 
-static void fill_as_the_file_says(void **state)
+TEST(fill_as_the_file_says)
 {
-    (void)state;
     struct strag_layout *layout = layout_of("torus 2x2\n0: 1 1\n1: 0 0\n2: 1 1\n3: 0 0\n");
     struct strag_topology *topology = filled(layout, 0, 1, NULL);
     assert_int_equal(topology->n, 4);
@@ -236,9 +231,8 @@ static void refused(const struct strag_layout *layout, int n, int per_host, cons
     assert_string_equal(err.text, message);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     struct strag_error err = {""};
     struct strag_layout *layout = layout_of(tree_text);
     refused(layout, 9, 1, NULL, "9 ranks do not fit: there is room for 8 on 8 hosts");
@@ -267,17 +261,4 @@ static void refusals(void **state)
     refused(layout, 3, 1, NULL, "3 ranks; the layout places 2");
     refused(layout, 0, 1, "(0)", "the layout places the ranks itself; hosts cannot be chosen");
     strag_layout_free(layout);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tree),
-        cmocka_unit_test(local_levels),
-        cmocka_unit_test(grids),
-        cmocka_unit_test(fill_trees),
-        cmocka_unit_test(fill_as_the_file_says),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

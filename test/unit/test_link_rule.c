@@ -133,9 +133,8 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* ---- Nobody is slow ---- */
 
-static void independent_noise(void **state)
+TEST(independent_noise)
 {
-    (void)state;
     static const double noises[] = {0.05, 0.1, 0.2};
     struct rng seed = {support_seed("independent noise")};
     for (int i = 0; i < SIZES; i++) {
@@ -154,9 +153,8 @@ static void independent_noise(void **state)
 }
 
 /* In the mean at most one host is called slow, at any time of a job. */
-static void flows_that_collide_for_good(void **state)
+TEST(flows_that_collide_for_good)
 {
-    (void)state;
     struct rng seed = {support_seed("flows that collide for good")};
     for (int percent = 10; percent <= 30; percent += 10) {
         const long cases = jobs(1000, 400);
@@ -176,9 +174,8 @@ static void flows_that_collide_for_good(void **state)
 }
 
 /* Between racks all are slower, or those at the racks' ends. */
-static void uplinks_with_less(void **state)
+TEST(uplinks_with_less)
 {
-    (void)state;
     struct rng seed = {support_seed("uplinks with less")};
     for (int part = 2; part <= 8; part *= 2) {
         struct network network = {.rng = {rng_next(&seed)}, .noise = 0.02, .oversubscribed = part};
@@ -188,9 +185,8 @@ static void uplinks_with_less(void **state)
 
 /* ---- Hosts that are slow ---- */
 
-static void slow_hosts(void **state)
+TEST(slow_hosts)
 {
-    (void)state;
     static const double factors[] = {1.3, 2, 3};
     struct rng seed = {support_seed("slow hosts")};
     for (int i = 0; i < SIZES; i++) {
@@ -215,9 +211,8 @@ static void slow_hosts(void **state)
 }
 
 /* More than a sample has room for: eight at a time. */
-static void a_slow_rack(void **state)
+TEST(a_slow_rack)
 {
-    (void)state;
     struct network network = {
         .rng = {support_seed("a slow rack")}, .noise = 0.02, .slow = 32, .every = 8, .factor = 1.5};
     const struct outcome outcome = run_job(&network, 256, 40, 0);
@@ -226,9 +221,8 @@ static void a_slow_rack(void **state)
     assert_int_equal(outcome.most_wrong, 0);
 }
 
-static void a_factor_that_wanders(void **state)
+TEST(a_factor_that_wanders)
 {
-    (void)state;
     struct rng seed = {support_seed("a factor that wanders")};
     const long cases = support_cases(20);
     int most = 0;
@@ -246,9 +240,8 @@ static void a_factor_that_wanders(void **state)
 
 /* At 10,000 hosts: what rank 0 does once it has the merged sample, and to merge those of 14
  * children in a tree. The limit is many times what it takes, for sanitizers. */
-static void price(void **state)
+TEST(price)
 {
-    (void)state;
     enum { HOSTS = 10000, CHILDREN = 14, TIMES = 200 };
     struct network network = {.rng = {support_seed("price")}, .noise = 0.05};
     struct strag_probe_hosts hosts = probing_hosts(HOSTS);
@@ -282,18 +275,4 @@ static void price(void **state)
     assert_true(merging < 1e-3 && judging < 1e-3);
     probing_free(&probing);
     strag_probe_hosts_free(&hosts);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(independent_noise),
-        cmocka_unit_test(flows_that_collide_for_good),
-        cmocka_unit_test(uplinks_with_less),
-        cmocka_unit_test(slow_hosts),
-        cmocka_unit_test(a_slow_rack),
-        cmocka_unit_test(a_factor_that_wanders),
-        cmocka_unit_test(price),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,9 +59,8 @@ static void merge_tree(const struct link *links, const int *order, int from, int
     strag_link_sample_merge(sample, &halves[1 - first]);
 }
 
-static void any_order(void **state)
+TEST(any_order)
 {
-    (void)state;
     struct rng rng = {support_seed("any order")};
     for (long c = 0; c < support_cases(200); c++) {
         struct link links[LINKS];
@@ -90,9 +89,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void what_it_says(void **state)
+TEST(what_it_says)
 {
-    (void)state;
     struct rng rng = {support_seed("what it says")};
     for (long c = 0; c < support_cases(200); c++) {
         double rates[LINKS] = {0};
@@ -122,9 +120,8 @@ static void what_it_says(void **state)
 }
 
 /* Of normally distributed rates, and of messages whose rates are. */
-static void scatter(void **state)
+TEST(scatter)
 {
-    (void)state;
     struct rng rng = {support_seed("scatter")};
     for (int kind = 0; kind < 2; kind++) {
         struct strag_link_sample sample;
@@ -145,9 +142,8 @@ static void scatter(void **state)
     }
 }
 
-static void by_hand(void **state)
+TEST(by_hand)
 {
-    (void)state;
     struct strag_link_sample sample, other;
     strag_link_sample_clear(&sample);
     assert_true(strag_link_sample_fast(&sample) == STRAG_LINK_UNKNOWN);
@@ -181,15 +177,4 @@ static void by_hand(void **state)
         strag_link_sample_merge(&sample, &other);
     }
     assert_int_equal(sample.count[0], UINT16_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_order),
-        cmocka_unit_test(what_it_says),
-        cmocka_unit_test(scatter),
-        cmocka_unit_test(by_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,22 +16,17 @@ static char root[64];
 
 static int make_root(void **state)
 {
-    (void)state;
     strcpy(root, "strag-sys-XXXXXX");
     return mkdtemp(root) ? 0 : -1;
 }
 
 static int take_away(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
-    (void)status;
-    (void)type;
-    (void)walk;
     return remove(path);
 }
 
 static int remove_root(void **state)
 {
-    (void)state;
     return nftw(root, take_away, 8, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -71,7 +66,6 @@ static void assert_gigabits(double want)
 
 static void test_nothing(void **state)
 {
-    (void)state;
     char path[5000];
     assert_gigabits(0);
     put("class/net", NULL);
@@ -90,7 +84,6 @@ static void test_nothing(void **state)
 
 static void test_interfaces(void **state)
 {
-    (void)state;
     put_interface("veth0", "up\n", "10000\n"); /* a container's; all know no better */
     put_interface("tun0", "unknown\n", "10\n");
     assert_gigabits(10.01);
@@ -108,7 +101,6 @@ static void test_interfaces(void **state)
 
 static void test_bond(void **state)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char name[16], path[64];
         snprintf(name, sizeof name, "eth%d", i);
@@ -127,7 +119,6 @@ static void test_bond(void **state)
 
 static void test_infiniband(void **state)
 {
-    (void)state;
     put_interface("eth0", "up\n", "25000\n");
     put("class/net/eth0/device", NULL);
     put("class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
@@ -147,7 +138,6 @@ static void test_infiniband(void **state)
 
 static void test_usual(void **state)
 {
-    (void)state;
     assert_true(strag_link_speed_usual((double[]){5, 9, 9, 100, 9}, 5) == 9);
     assert_true(strag_link_speed_usual((double[]){0, 9, 0, 4}, 4) == 9);
     assert_true(strag_link_speed_usual((double[]){0, 9, 0}, 3) == 0);
@@ -159,7 +149,6 @@ static void test_usual(void **state)
 /* Two ranks on each of three hosts, the second host at half the usual speed. */
 static void test_compare(void **state)
 {
-    (void)state;
     struct strag_rank_location ranks[6] = {0};
     struct strag_state_record found = {.nslow = 0};
     struct strag_topology *topology = NULL;

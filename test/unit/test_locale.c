@@ -124,10 +124,9 @@ static void check_readers(const char *plan)
     strag_given_free(given);
 }
 
-static void numbers_have_points(void **state)
+TEST(numbers_have_points)
 {
     char *with_point[WRITERS], *with_comma[WRITERS];
-    (void)state;
     write_all(with_point);
     check_readers(with_point[0]);
     const bool comma = set_comma();
@@ -143,9 +142,8 @@ static void numbers_have_points(void **state)
         print_message("no locale with a comma is installed: only points were compared\n");
 }
 
-static void own_locale_comes_back(void **state)
+TEST(own_locale_comes_back)
 {
-    (void)state;
     char *texts[WRITERS];
     const locale_t own = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
     for (int set = 0; set < 2; set++) {
@@ -166,13 +164,4 @@ static void own_locale_comes_back(void **state)
     uselocale(LC_GLOBAL_LOCALE);
     if (own)
         freelocale(own);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_have_points),
-        cmocka_unit_test(own_locale_comes_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,9 +64,8 @@ static void progress(struct strag_loopback *network, int rank, int times)
         assert_int_equal(transport->progress(transport), STRAG_OK);
 }
 
-static void messages_arrive_in_the_order_of_posting(void **state)
+TEST(messages_arrive_in_the_order_of_posting)
 {
-    (void)state;
     struct strag_loopback *network = network_of(2, (struct strag_loopback_options){.seed = 1});
     struct recorded send[3], recv[3];
     int values[3] = {10, 11, 12}, got[3] = {0, 0, 0};
@@ -98,9 +97,8 @@ static void messages_arrive_in_the_order_of_posting(void **state)
     strag_loopback_free(network);
 }
 
-static void a_send_reads_its_buffer_late(void **state)
+TEST(a_send_reads_its_buffer_late)
 {
-    (void)state;
     struct strag_loopback *network = network_of(2, (struct strag_loopback_options){.seed = 1});
     struct recorded send, recv;
     int value = 1, got = 0;
@@ -112,9 +110,8 @@ static void a_send_reads_its_buffer_late(void **state)
     strag_loopback_free(network);
 }
 
-static void short_sends_are_eager(void **state)
+TEST(short_sends_are_eager)
 {
-    (void)state;
     struct strag_loopback *network =
         network_of(2, (struct strag_loopback_options){.seed = 1, .eager = 2});
     struct recorded send_short, send_long, recv_short, recv_long;
@@ -136,9 +133,8 @@ static void short_sends_are_eager(void **state)
     strag_loopback_free(network);
 }
 
-static void messages_can_be_read_in_place(void **state)
+TEST(messages_can_be_read_in_place)
 {
-    (void)state;
     struct strag_loopback *network =
         network_of(2, (struct strag_loopback_options){.seed = 1, .in_place = true, .eager = 9});
     struct strag_transport *receiver = strag_loopback_endpoint(network, 1);
@@ -197,9 +193,8 @@ static int overtakings(uint64_t seed, unsigned max_delay, bool in_order, int tur
     return overtaken;
 }
 
-static void delays_reorder_completions(void **state)
+TEST(delays_reorder_completions)
 {
-    (void)state;
     int turns[MESSAGES], again[MESSAGES];
     for (uint64_t seed = 1; seed <= 20; seed++) {
         assert_int_equal(overtakings(seed, 0, false, turns), 0);
@@ -210,16 +205,4 @@ static void delays_reorder_completions(void **state)
         overtakings(seed + 1, 30, false, again);
         assert_memory_not_equal(turns, again, sizeof turns);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_arrive_in_the_order_of_posting),
-        cmocka_unit_test(a_send_reads_its_buffer_late),
-        cmocka_unit_test(short_sends_are_eager),
-        cmocka_unit_test(messages_can_be_read_in_place),
-        cmocka_unit_test(delays_reorder_completions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

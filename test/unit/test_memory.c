@@ -42,9 +42,8 @@ static int create_plans(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void plans(void **state)
+TEST(plans)
 {
-    (void)state;
     for (int a = 0; strag_algorithms[a]; a++) {
         for (int n = 1; n <= 11; n++) {
             int ranks = support_ranks(strag_algorithms[a], n);
@@ -61,7 +60,6 @@ static void plans(void **state)
 static int build_uneven(const void *what, struct strag_error *err, bool *made)
 {
     enum { BLOCKS = 400 };
-    (void)what;
     int64_t numerators[BLOCKS + 1];
     for (int b = 0; b <= BLOCKS; b++)
         numerators[b] = (int64_t)b * b;
@@ -86,9 +84,8 @@ static int build_uneven(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void lists_that_grow(void **state)
+TEST(lists_that_grow)
 {
-    (void)state;
     assert_true(exhaust("a long plan", build_uneven, NULL) >= 20);
 }
 
@@ -105,9 +102,8 @@ static int verify(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void proofs(void **state)
+TEST(proofs)
 {
-    (void)state;
     for (int a = 0; strag_algorithms[a]; a++) {
         for (int n = 1; n <= 9; n += 2) {
             int ranks = support_ranks(strag_algorithms[a], n);
@@ -133,9 +129,8 @@ static int make_expressions(const void *what, struct strag_error *err, bool *mad
                                           : STRAG_ERR_FALSE;
 }
 
-static void expressions(void **state)
+TEST(expressions)
 {
-    (void)state;
     static const int sizes[] = {2, 64, 65, 500, 5000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         assert_true(exhaust("expressions", make_expressions, &sizes[i]) >= 4);
@@ -152,9 +147,8 @@ static int create_engine(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void engines(void **state)
+TEST(engines)
 {
-    (void)state;
     struct strag_plan **all = support_plans(support_algorithm("circulant"), 7);
     for (int rank = 0; rank < 7; rank++)
         assert_true(exhaust("an engine", create_engine, all[rank]) >= 4);
@@ -163,7 +157,6 @@ static void engines(void **state)
 
 static int create_network(const void *what, struct strag_error *err, bool *made)
 {
-    (void)what;
     struct strag_loopback_options options = {.seed = 1};
     struct strag_loopback *network = strag_loopback_create(5, 8, &options);
     *made = network != NULL;
@@ -171,9 +164,8 @@ static int create_network(const void *what, struct strag_error *err, bool *made)
     return *made ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory");
 }
 
-static void networks(void **state)
+TEST(networks)
 {
-    (void)state;
     assert_true(exhaust("a network", create_network, NULL) >= 3);
 }
 
@@ -197,20 +189,8 @@ static int parse_intervals(const void *what, struct strag_error *err, bool *made
     return status;
 }
 
-static void lists(void **state)
+TEST(lists)
 {
-    (void)state;
     assert_true(exhaust("sizes", parse_sizes, "1,2,32..1G,7K") >= 1);
     assert_true(exhaust("intervals", parse_intervals, "1,2,3..100,7") >= 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans),   cmocka_unit_test(lists_that_grow),
-        cmocka_unit_test(proofs),  cmocka_unit_test(expressions),
-        cmocka_unit_test(engines), cmocka_unit_test(networks),
-        cmocka_unit_test(lists),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

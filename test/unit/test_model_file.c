@@ -43,9 +43,8 @@ static struct strag_models *parse(const char *text)
 /* ---- Numbers ---- */
 
 /* One row for each member that is a number, each at its own place. */
-static void a_row_for_each_number(void **state)
+TEST(a_row_for_each_number)
 {
-    (void)state;
     const struct strag_model model = {1, 2, 3, 4, 5, 6, 7, 8, 9, STRAG_TIES_SPLIT, false};
     double sum = 0;
     assert_int_equal(STRAG_MODEL_NUMBERS, 9);
@@ -57,9 +56,8 @@ static void a_row_for_each_number(void **state)
     assert_true(strag_model_value(&model, STRAG_MODEL_REDUCE_BANDWIDTH) == 9);
 }
 
-static void units(void **state)
+TEST(units)
 {
-    (void)state;
     struct strag_error err;
     double value = -1;
     assert_int_equal(strag_model_number_parse(STRAG_MODEL_ALPHA, "45", &value, &err), STRAG_OK);
@@ -77,9 +75,8 @@ static void units(void **state)
 }
 
 /* Texts read back as the same bits; what somebody typed stays short. */
-static void texts_are_exact(void **state)
+TEST(texts_are_exact)
 {
-    (void)state;
     struct rng rng = {support_seed("texts_are_exact")};
     char text[32];
     long exact = 0, cases = support_cases(20000);
@@ -97,9 +94,8 @@ static void texts_are_exact(void **state)
 }
 
 /* The user's number goes before a file's, that before a measured one, that before a default. */
-static void origins(void **state)
+TEST(origins)
 {
-    (void)state;
     char text[1024];
     const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
     struct strag_sourced_model made = strag_model_sourced(&standard);
@@ -143,9 +139,8 @@ static int line_for(const struct strag_models *models, const char *tree, int tra
     return entry ? entry->line : 0;
 }
 
-static void first_that_fits(void **state)
+TEST(first_that_fits)
 {
-    (void)state;
     struct strag_models *models = parse(example);
     static const char g[] = "SwitchName=s Nodes=g[0-3],login1\n",
                       n[] = "SwitchName=s Nodes=n[0-3]\n";
@@ -165,9 +160,8 @@ static void first_that_fits(void **state)
     strag_models_free(models);
 }
 
-static void numbers_of_a_file(void **state)
+TEST(numbers_of_a_file)
 {
-    (void)state;
     struct strag_models *models = parse(example);
     const struct strag_model_entry *entry = &models->entry[1];
     const struct strag_model standard = strag_model_default(STRAG_NETWORK_TORUS);
@@ -191,9 +185,8 @@ static void numbers_of_a_file(void **state)
     strag_models_free(models);
 }
 
-static void written_and_read_back(void **state)
+TEST(written_and_read_back)
 {
-    (void)state;
     struct strag_models *models = parse(example), *again;
     char *text = NULL;
     size_t length = 0;
@@ -249,9 +242,8 @@ static const struct {
     {HEAD "- measured: {who: me}\n", "FILE:3: a measured has no key 'who'; it has date, error, "},
 };
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         const char *text = refusals[i].text, *message = refusals[i].message;
         struct strag_models *models = NULL;
@@ -263,9 +255,8 @@ static void refused(void **state)
     }
 }
 
-static void files(void **state)
+TEST(files)
 {
-    (void)state;
     char name[] = "/tmp/strag-models-XXXXXX", message[128];
     struct strag_models *models = NULL;
     struct strag_error err;
@@ -286,9 +277,8 @@ static void files(void **state)
     assert_null(models);
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     long fail_at = 1;
     for (bool failed = true; failed; fail_at++) {
         struct strag_models *models = NULL;
@@ -304,21 +294,4 @@ static void out_of_memory(void **state)
         assert_int_equal(made, !failed);
     }
     assert_true(fail_at > 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_for_each_number),
-        cmocka_unit_test(units),
-        cmocka_unit_test(texts_are_exact),
-        cmocka_unit_test(origins),
-        cmocka_unit_test(first_that_fits),
-        cmocka_unit_test(numbers_of_a_file),
-        cmocka_unit_test(written_and_read_back),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(files),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -307,9 +307,8 @@ static void print_tallies(const struct tally *tallies)
                   tried - survived);
 }
 
-static void changed_plans_are_refused(void **state)
+TEST(changed_plans_are_refused)
 {
-    (void)state;
     struct rng rng = {support_seed("test_mutation")};
     struct tally tallies[CHANGES] = {{0, 0}};
     long cases = support_cases(5000);
@@ -416,9 +415,8 @@ static int misstep(struct step *steps, int length, struct rng *rng)
     }
 }
 
-static void wrong_steps_are_refused(void **state)
+TEST(wrong_steps_are_refused)
 {
-    (void)state;
     static const struct change change = {"a wrong step", NULL, true, NULL};
     struct rng rng = {support_seed("test_mutation")};
     struct tally tally = {0, 0};
@@ -448,9 +446,8 @@ static void wrong_steps_are_refused(void **state)
 
 /* ---- Random plans: more shapes than the algorithms have. ---- */
 
-static void changed_random_plans_are_refused(void **state)
+TEST(changed_random_plans_are_refused)
 {
-    (void)state;
     struct rng rng = {support_seed("test_mutation")};
     struct tally tallies[CHANGES] = {{0, 0}};
     long cases = support_cases(5000), done = 0;
@@ -463,14 +460,4 @@ static void changed_random_plans_are_refused(void **state)
         support_plans_free(plans, n);
     }
     print_tallies(tallies);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changed_plans_are_refused),
-        cmocka_unit_test(wrong_steps_are_refused),
-        cmocka_unit_test(changed_random_plans_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

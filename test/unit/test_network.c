@@ -83,9 +83,8 @@ static struct strag_topology *parsed(const char *text)
     return machine_finish(&nodes, NULL);
 }
 
-static void a_tree(void **state)
+TEST(a_tree)
 {
-    (void)state;
     struct net net = net_of(parsed("N(S=top1(S=a(H=n1(P(0 1) P(2 3)) H=n2(4)) S=b(H(5) H(6)))"
                                    " S=top2(H=n5(8) H=n6(7)))"),
                             STRAG_TIES_SPLIT);
@@ -119,9 +118,8 @@ static void assert_bandwidth(const struct strag_links *links, enum strag_level l
     }
 }
 
-static void bandwidths_of_a_tree(void **state)
+TEST(bandwidths_of_a_tree)
 {
-    (void)state;
     struct net net = net_of(parsed("N(S(H@70(0) H(1) H(2)) S(H(P(U(C(3 4) C@5(5@6 6)) U(7 8))"
                                    " P@9(9 10)) H(11)) S@33(H(12) H(13)))"),
                             STRAG_TIES_SPLIT);
@@ -149,9 +147,8 @@ static void bandwidths_of_a_tree(void **state)
 }
 
 /* Pairs have links of 20, those of one group of 10. */
-static void a_dragonfly(void **state)
+TEST(a_dragonfly)
 {
-    (void)state;
     struct net net =
         net_of(parsed("N@20(S(H(0) H(1)) S@30(H(2) H(3)) S@10(H(4) H(5)) H(6))"), STRAG_TIES_SPLIT);
     static const int rank[] = {0, 2, 4, 6};
@@ -187,9 +184,8 @@ static void a_dragonfly(void **state)
     net_free(&net);
 }
 
-static void defaults(void **state)
+TEST(defaults)
 {
-    (void)state;
     struct strag_model tree = strag_model_default(STRAG_NETWORK_TREE);
     for (int network = STRAG_NETWORK_TREE; network <= STRAG_NETWORK_HAMMINGMESH; network++) {
         struct strag_model model = strag_model_default((enum strag_network)network);
@@ -209,9 +205,8 @@ static void defaults(void **state)
 
 /* ---- Torus and mesh ---- */
 
-static void a_torus(void **state)
+TEST(a_torus)
 {
-    (void)state;
     for (int split = 0; split < 2; split++) {
         struct net net = net_of(machine_grid(torus, true, "5x4", NULL, 1),
                                 split ? STRAG_TIES_SPLIT : STRAG_TIES_PLUS);
@@ -234,9 +229,8 @@ static void a_torus(void **state)
     }
 }
 
-static void dimensions_of_two(void **state)
+TEST(dimensions_of_two)
 {
-    (void)state;
     struct net net = net_of(machine_grid(torus, true, "1x2", NULL, 1), STRAG_TIES_SPLIT);
     assert_route(&net, 0, 1, 1, "half (0,0) dimension 1 +, half (0,0) dimension 1 -");
     assert_route(&net, 1, 0, 1, "half (0,1) dimension 1 +, half (0,1) dimension 1 -");
@@ -252,9 +246,8 @@ static void dimensions_of_two(void **state)
 }
 
 /* Hosts may be anywhere; the other positions carry what passes. */
-static void a_job_in_a_larger_torus(void **state)
+TEST(a_job_in_a_larger_torus)
 {
-    (void)state;
     struct strag_grid grid = machine_grid_of(torus, true, "8x8", NULL);
     struct net net = net_of(machine_hosts(&grid, (int[]){63, 9, 14}, 3, 1), STRAG_TIES_SPLIT);
     assert_int_equal(net.links->nlinks, 2 * net.topology->nnodes + 64 * 4);
@@ -267,9 +260,8 @@ static void a_job_in_a_larger_torus(void **state)
 
 /* ---- HyperX and HammingMesh ---- */
 
-static void a_hyperx(void **state)
+TEST(a_hyperx)
 {
-    (void)state;
     struct net net = net_of(machine_grid(hyperx, true, "4x4", NULL, 1), STRAG_TIES_SPLIT);
     assert_int_equal(net.links->per_position, 8);
     assert_route(&net, 0, 3, 1, "(0,0) dimension 0 to 3");
@@ -279,9 +271,8 @@ static void a_hyperx(void **state)
     net_free(&net);
 }
 
-static void boards_of_two(void **state)
+TEST(boards_of_two)
 {
-    (void)state;
     struct net net = net_of(machine_grid(boards, false, "6x6", "2x2", 1), STRAG_TIES_SPLIT);
     assert_int_equal(net.links->per_position, 8);
     assert_route(&net, 0, 1, 1, "(0,0) dimension 0 +");
@@ -311,9 +302,8 @@ static void assert_refused(const struct strag_topology *topology, struct strag_s
     assert_null(links);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     struct strag_topology *topology = machine_flat(4, 1);
     assert_refused(topology, (struct strag_slow){4, 2}, "slow rank 4; with 4 ranks it is 0 to 3");
     assert_refused(topology, (struct strag_slow){-1, 2}, "slow rank -1; with 4 ranks it is 0 to 3");
@@ -356,31 +346,12 @@ static int create(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     struct strag_topology *topologies[] = {machine_flat(4, 2),
                                            machine_grid(torus, true, "3x3", NULL, 1)};
     for (int i = 0; i < 2; i++) {
         assert_true(exhaust("links", create, topologies[i]) >= 2);
         strag_topology_free(topologies[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tree),
-        cmocka_unit_test(bandwidths_of_a_tree),
-        cmocka_unit_test(a_dragonfly),
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(a_torus),
-        cmocka_unit_test(dimensions_of_two),
-        cmocka_unit_test(a_job_in_a_larger_torus),
-        cmocka_unit_test(a_hyperx),
-        cmocka_unit_test(boards_of_two),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -266,9 +266,8 @@ static void check_pair(const struct graph *graph, int from, int to)
     free(hops);
 }
 
-static void routes_are_shortest(void **state)
+TEST(routes_are_shortest)
 {
-    (void)state;
     enum { PAIRS = 10 };
     struct rng rng = {support_seed("routes")};
     long pairs = 0;
@@ -319,9 +318,8 @@ static void check_slow(const struct graph *graph, const struct strag_state *stat
     }
 }
 
-static void slow_hosts_on_grids(void **state)
+TEST(slow_hosts_on_grids)
 {
-    (void)state;
     struct rng rng = {support_seed("slow hosts")};
     for (long cases = support_cases(300); cases > 0; cases--) {
         struct strag_grid grid = random_grid(&rng);
@@ -337,9 +335,8 @@ static void slow_hosts_on_grids(void **state)
     }
 }
 
-static void slow_hosts_on_a_tree(void **state)
+TEST(slow_hosts_on_a_tree)
 {
-    (void)state;
     const struct strag_slow slow[] = {{4, 3}, {0, 1}, {5, 2}};
     const struct strag_state troubles = {.nslow = 3, .slow = slow};
     struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
@@ -356,14 +353,4 @@ static void slow_hosts_on_a_tree(void **state)
     strag_links_free(links);
     strag_links_free(healthy);
     strag_topology_free(topology);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(routes_are_shortest),
-        cmocka_unit_test(slow_hosts_on_grids),
-        cmocka_unit_test(slow_hosts_on_a_tree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

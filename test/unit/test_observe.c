@@ -138,9 +138,8 @@ static int some_rank(struct rng *rng, int n, int but)
 }
 
 /* Late by twice the call's time in 90 % of the calls: named, and no other ever. */
-static void a_late_rank_is_found(void **state)
+TEST(a_late_rank_is_found)
 {
-    (void)state;
     struct rng rng = {support_seed("a_late_rank_is_found")};
     for (long i = support_cases(100); i > 0; i--) {
         int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
@@ -247,9 +246,8 @@ static bool names_by_chance(struct rng *rng, int n, enum kind kind, double scale
     return named;
 }
 
-static void noise_changes_nothing(void **state)
+TEST(noise_changes_nothing)
 {
-    (void)state;
     static const int ranks[] = {2, 3, 4, 5, 6, 8, 11, 16, 64, 1000, 10000};
     struct rng rng = {support_seed("noise_changes_nothing")};
     const long jobs = support_cases(100);
@@ -272,9 +270,8 @@ static void noise_changes_nothing(void **state)
 
 /* ---- Who is late ---- */
 
-static void another_rank_is_followed(void **state)
+TEST(another_rank_is_followed)
 {
-    (void)state;
     struct rng rng = {support_seed("another_rank_is_followed")};
     for (long i = support_cases(100); i > 0; i--) {
         int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
@@ -305,9 +302,8 @@ static bool is_named(const struct job *job, const struct lateness *straggler, in
 
 /* Two or three are named together, in the order of their arrival; if they are half of the ranks,
  * the last one alone, by the part for which the other one is there. */
-static void several(void **state)
+TEST(several)
 {
-    (void)state;
     struct rng rng = {support_seed("several")};
     for (long i = support_cases(100); i > 0; i--) {
         const int n = 4 + (int)rng_below(&rng, 20);
@@ -331,9 +327,8 @@ static void several(void **state)
 }
 
 /* Equally late: named together, or nobody is. */
-static void equally_late(void **state)
+TEST(equally_late)
 {
-    (void)state;
     struct rng rng = {support_seed("equally_late")};
     for (long i = support_cases(100); i > 0; i--) {
         const int n = 3 + (int)rng_below(&rng, 20), one = some_rank(&rng, n, NOBODY);
@@ -348,9 +343,8 @@ static void equally_late(void **state)
 }
 
 /* In 0.4 of the calls: not enough to be named. In 0.8: enough to stay named. */
-static void between_the_shares_nothing_changes(void **state)
+TEST(between_the_shares_nothing_changes)
 {
-    (void)state;
     struct rng rng = {support_seed("between_the_shares_nothing_changes")};
     struct job job = job_create(8, &rng);
     struct lateness straggler = {5, 2 * call_time, 0.4};
@@ -371,9 +365,8 @@ static void between_the_shares_nothing_changes(void **state)
 }
 
 /* Lateness that is small relative to the call's time is none. */
-static void a_little_late_is_not_late(void **state)
+TEST(a_little_late_is_not_late)
 {
-    (void)state;
     struct rng rng = {support_seed("a_little_late_is_not_late")};
     struct job job = job_create(6, &rng);
     struct lateness straggler = {2, 0.04 * call_time, 1};
@@ -399,9 +392,8 @@ static void a_little_late_is_not_late(void **state)
 }
 
 /* Plans where ranks end at different times: that is examined once, and then no more. */
-static void ends_that_differ_are_not_lateness(void **state)
+TEST(ends_that_differ_are_not_lateness)
 {
-    (void)state;
     struct rng rng = {support_seed("ends_that_differ_are_not_lateness")};
     for (long i = support_cases(100); i > 0; i--) {
         int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
@@ -435,9 +427,8 @@ static struct strag_verdict window_of(struct strag_observer *observer, const dou
 }
 
 /* Windows of 4 calls of 3 ranks, by hand: rank 1 is last by 1, 2, 3 and not at all. */
-static void by_hand(void **state)
+TEST(by_hand)
 {
-    (void)state;
     struct strag_observer *observer = strag_observer_create(3);
     static const double stay[4][3] = {{10, 8, 9}, {10, 7, 9}, {10, 6, 9}, {9, 9, 9}};
     static const double same[4][3] = {{5, 5, 5}, {5, 5, 5}, {5, 5, 5}, {5, 5, 5}};
@@ -469,31 +460,12 @@ static void by_hand(void **state)
 static int try_create(const void *what, struct strag_error *err, bool *made)
 {
     struct strag_observer *observer = strag_observer_create(8);
-    (void)what;
     *made = observer != NULL;
     strag_observer_free(observer);
     return *made ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory");
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
-    (void)state;
     assert_int_equal(exhaust("an observer", try_create, NULL), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_late_rank_is_found),
-        cmocka_unit_test(noise_changes_nothing),
-        cmocka_unit_test(another_rank_is_followed),
-        cmocka_unit_test(several),
-        cmocka_unit_test(equally_late),
-        cmocka_unit_test(between_the_shares_nothing_changes),
-        cmocka_unit_test(a_little_late_is_not_late),
-        cmocka_unit_test(ends_that_differ_are_not_lateness),
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

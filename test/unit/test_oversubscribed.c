@@ -11,9 +11,8 @@
 
 static const struct strag_oversubscribed sixty_four = {64, 2, 256 << 10};
 
-static void few_blocks_for_short_vectors_and_more_for_long_ones(void **state)
+TEST(few_blocks_for_short_vectors_and_more_for_long_ones)
 {
-    (void)state;
     static const struct {
         size_t bytes;
         int blocks;
@@ -23,9 +22,8 @@ static void few_blocks_for_short_vectors_and_more_for_long_ones(void **state)
         assert_int_equal(strag_oversubscribed_blocks(&sixty_four, known[i].bytes), known[i].blocks);
 }
 
-static void one_block_where_few_share_a_processor(void **state)
+TEST(one_block_where_few_share_a_processor)
 {
-    (void)state;
     for (int processors = 1; processors <= 64; processors++) {
         const struct strag_oversubscribed oversubscribed = {3 * processors, processors, 2 << 20};
         for (size_t bytes = 1; bytes <= SIZE_ALL; bytes *= 2)
@@ -35,9 +33,8 @@ static void one_block_where_few_share_a_processor(void **state)
 
 /* Longer messages than that stand still, unless every rank has a block already; a longer vector
  * never has fewer blocks. */
-static void messages_fit_what_may_be_under_way(void **state)
+TEST(messages_fit_what_may_be_under_way)
 {
-    (void)state;
     for (int n = 7; n <= 1024; n += n < 64 ? 1 : n / 5) {
         for (size_t window = 16 << 10; window <= 4 << 20; window *= 2) {
             const struct strag_oversubscribed oversubscribed = {n, 2, window};
@@ -55,9 +52,8 @@ static void messages_fit_what_may_be_under_way(void **state)
 }
 
 /* More processors: sums are made by more ranks. */
-static void blocks_grow_with_the_processors(void **state)
+TEST(blocks_grow_with_the_processors)
 {
-    (void)state;
     int before = 1;
     for (int processors = 1; processors <= 32; processors *= 2) {
         const struct strag_oversubscribed oversubscribed = {128, processors, 192 << 10};
@@ -68,58 +64,13 @@ static void blocks_grow_with_the_processors(void **state)
     assert_in_range(before, 4, 64);
 }
 
-/* With one and two processors, as measured, nowhere; with more than that where one rank's
- * messages take much longer than a few rounds do. */
-static void many_processors_exchange_short_vectors(void **state)
+TEST(table_has_the_same)
 {
-    (void)state;
-    static const struct {
-        int n, processors;
-        size_t below; /* 0: nowhere */
-    } known[] = {{3, 2, 0},          {5, 4, 0},          {6, 4, 0},          {8, 4, 0},
-                 {12, 8, SIZE_ALL},  {16, 8, 6888},      {64, 8, 0},         {128, 16, 6888},
-                 {33, 32, SIZE_ALL}, {96, 64, SIZE_ALL}, {1024, 128, 155871}};
-    for (int n = 2; n <= 256; n++) {
-        for (int processors = 1; processors <= 2; processors++) {
-            const struct strag_oversubscribed oversubscribed = {n, processors, 256 << 10};
-            assert_int_equal(strag_oversubscribed_exchanges_below(&oversubscribed), 0);
-        }
-    }
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const struct strag_oversubscribed oversubscribed = {known[i].n, known[i].processors,
-                                                            256 << 10};
-        assert_int_equal(strag_oversubscribed_exchanges_below(&oversubscribed), known[i].below);
-    }
-}
-
-static void the_models_table_below_and_direct_above(void **state)
-{
-    (void)state;
-    static const struct strag_oversubscribed oversubscribed = {16, 8,
-                                                               256 << 10}; /* up to 6888 bytes */
-    const struct strag_algorithm *direct = strag_algorithm_fewest_switches();
-    const struct strag_algorithm *ring = support_algorithm("ring");
-    const struct strag_table modelled = {3, {{0, NULL, 0}, {100, ring, 0}, {9000, NULL, 0}}};
-    struct strag_table table;
-    strag_oversubscribed_table(&oversubscribed, direct, 100, &modelled, &table);
-    assert_int_equal(table.entries, 3);
-    assert_null(strag_table_find(&table, 99));
-    assert_ptr_equal(strag_table_find(&table, 100), ring);
-    assert_ptr_equal(strag_table_find(&table, 6887), ring);
-    assert_ptr_equal(strag_table_find(&table, 6888), direct);
-    assert_ptr_equal(strag_table_find(&table, SIZE_ALL), direct);
-    strag_oversubscribed_table(&sixty_four, direct, 100, &modelled, &table); /* 2 processors */
-    assert_ptr_equal(strag_table_find(&table, 100), direct);
-}
-
-static void table_has_the_same(void **state)
-{
-    (void)state;
     const struct strag_algorithm *algorithm = strag_algorithm_fewest_switches();
     static const size_t froms[] = {0, 1, 5000, 1 << 20, SIZE_ALL};
     for (size_t f = 0; f < sizeof froms / sizeof *froms; f++) {
         struct strag_table table;
-        strag_oversubscribed_table(&sixty_four, algorithm, froms[f], NULL, &table);
+        strag_oversubscribed_table(&sixty_four, algorithm, froms[f], &table);
         assert_in_range(table.entries, 1, STRAG_TABLE_MAX);
         for (size_t bytes = 1; bytes <= SIZE_ALL; bytes *= 2) {
             const struct strag_entry *entry = strag_table_entry(&table, bytes);
@@ -130,18 +81,4 @@ static void table_has_the_same(void **state)
         for (int e = 1; e < table.entries; e++)
             assert_true(table.entry[e].from > table.entry[e - 1].from);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_blocks_for_short_vectors_and_more_for_long_ones),
-        cmocka_unit_test(one_block_where_few_share_a_processor),
-        cmocka_unit_test(messages_fit_what_may_be_under_way),
-        cmocka_unit_test(blocks_grow_with_the_processors),
-        cmocka_unit_test(many_processors_exchange_short_vectors),
-        cmocka_unit_test(the_models_table_below_and_direct_above),
-        cmocka_unit_test(table_has_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,9 +107,8 @@ static void check(struct setting *setting, const char *why, const char *names, i
 static const char two_switches[] = "SwitchName=s Nodes=a,b.x.org\nSwitchName=t Nodes=c.x,c.y,d\n"
                                    "SwitchName=top Switches=s,t\n";
 
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     check(on_file("a b.x.org a d", two_switches), "", "a b.x.org a d", 1);
     check(on_file("a.far.org b d", two_switches), "", "a b.x.org d", 1); /* with and without */
     check(on_file("c.y c.x", two_switches), "", "c.y c.x", 0);
@@ -128,9 +127,8 @@ static void names(void **state)
           "these hosts of the job are not in it: 1, 2, 3, 4, 5 and 2 more", "1 2 3 4 5 6 7", 0);
 }
 
-static void same_names(void **state)
+TEST(same_names)
 {
-    (void)state;
     assert_true(strag_same_host_name("a", "a"));
     assert_true(strag_same_host_name("a", "a.x.org"));
     assert_true(strag_same_host_name("a.x.org", "a"));
@@ -140,9 +138,8 @@ static void same_names(void **state)
 }
 
 /* Longer than a message, and each as long as a name may be. */
-static void long_names(void **state)
+TEST(long_names)
 {
-    (void)state;
     struct strag_error why;
     struct setting *setting = on_file("a", two_switches);
     for (int i = 0; i < 7; i++) {
@@ -162,9 +159,8 @@ static void long_names(void **state)
 
 /* ---- Where ranks are ---- */
 
-static void interleaved(void **state)
+TEST(interleaved)
 {
-    (void)state;
     struct setting *setting = on_file("a d b.x.org a d b.x.org d", two_switches);
     setting->ranks[0].core.numa = 1;
     setting->ranks[3].core.numa = 0;
@@ -182,9 +178,8 @@ static void interleaved(void **state)
 
 static const char coordinates[] = "0: 0 0\n1: 1 1\n2: 0 1\n3: 1 0\n";
 
-static void by_rank(void **state)
+TEST(by_rank)
 {
-    (void)state;
     struct setting *setting = on_file("", coordinates);
     put(setting, 3, "x"); /* a part of the job, in another order */
     put(setting, 1, "x");
@@ -198,9 +193,8 @@ static void by_rank(void **state)
     check(setting, "rank 4 is not in it", "x x y", 0);
 }
 
-static void grid(void **state)
+TEST(grid)
 {
-    (void)state;
     /* Hosts in the order of their lowest ranks of the job, not of the communicator. */
     struct setting *setting = on_grid("", "2x2");
     static const struct {
@@ -238,9 +232,8 @@ static struct setting *addressed(const char *hosts, const char *const *addresses
     return setting;
 }
 
-static void by_addresses(void **state)
+TEST(by_addresses)
 {
-    (void)state;
     static const char *const all[] = {"top.s.a", "top.t.b", "top.s.c"};
     static const char *const some[] = {"top.s.a", "", "top.s.c"};
     static const char *const others[] = {"top.s.a", "torus:1:0", "top.s.c"};
@@ -268,9 +261,8 @@ static int attempt(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     static const char *const addresses[] = {"top.s.a", "top.t.b", "top.s.a"};
     struct setting *all[] = {on_file("a d a", two_switches), on_file("a b c", coordinates),
                              on_file("a e a", two_switches), on_grid("a b a", "2"),
@@ -281,9 +273,8 @@ static void out_of_memory(void **state)
     }
 }
 
-static void many(void **state)
+TEST(many)
 {
-    (void)state;
     struct setting *setting =
         on_file("", "SwitchName=s Nodes=n[000-499].x\nSwitchName=t Nodes=n[500-999]\n"
                     "SwitchName=top Switches=s,t\n");
@@ -302,16 +293,4 @@ static void many(void **state)
     }
     strag_topology_free(topology);
     setting_free(setting);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),        cmocka_unit_test(same_names),
-        cmocka_unit_test(long_names),   cmocka_unit_test(interleaved),
-        cmocka_unit_test(by_rank),      cmocka_unit_test(grid),
-        cmocka_unit_test(by_addresses), cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(many),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

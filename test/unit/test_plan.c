@@ -7,9 +7,8 @@
 
 /* ---- Bounds ---- */
 
-static void equal_blocks_cover_the_vector(void **state)
+TEST(equal_blocks_cover_the_vector)
 {
-    (void)state;
     const struct strag_bounds three = {.blocks = 3, .denominator = 3};
     assert_int_equal(strag_block_start(&three, 0, 10), 0);
     assert_int_equal(strag_block_start(&three, 1, 10), 3);
@@ -25,9 +24,8 @@ static void equal_blocks_cover_the_vector(void **state)
     }
 }
 
-static void more_blocks_than_elements(void **state)
+TEST(more_blocks_than_elements)
 {
-    (void)state;
     const struct strag_bounds seven = {.blocks = 7, .denominator = 7};
     /* floor(2b/7) */
     const size_t starts[] = {0, 0, 0, 0, 1, 1, 1, 2};
@@ -36,9 +34,8 @@ static void more_blocks_than_elements(void **state)
 }
 
 /* Values from exact integer arithmetic outside this program. */
-static void products_are_exact(void **state)
+TEST(products_are_exact)
 {
-    (void)state;
     const uint64_t quarter = UINT64_C(1) << 62, most = INT32_MAX;
     assert_true(strag_scale(UINT64_C(1) << 40, 5, 7) == 785365448411u);
     assert_true(strag_scale(quarter, 6, 7) == 3952873730080618203u);
@@ -51,9 +48,8 @@ static void products_are_exact(void **state)
     assert_true(strag_scale(quarter, quarter - 1, quarter) == quarter - 1);
 }
 
-static void huge_counts_are_exact(void **state)
+TEST(huge_counts_are_exact)
 {
-    (void)state;
     const struct strag_bounds seven = {.blocks = 7, .denominator = 7};
     assert_true(strag_block_start(&seven, 3, 2147483647u) == 920350134u);
     assert_true(strag_block_start(&seven, 6, 2147483647u) == 1840700268u);
@@ -66,9 +62,8 @@ static void huge_counts_are_exact(void **state)
                 strag_scale(SIZE_MAX, INT32_MAX - 1, INT32_MAX));
 }
 
-static void uneven_blocks_are_exact(void **state)
+TEST(uneven_blocks_are_exact)
 {
-    (void)state;
     int64_t twelfths[] = {0, 3, 6, 8, 10, 12};
     const struct strag_bounds uneven = {.blocks = 5, .denominator = 12, .numerator = twelfths};
     const size_t starts_100[] = {0, 25, 50, 66, 83, 100};
@@ -116,9 +111,8 @@ static void assert_golden(const struct strag_plan *plan, const struct golden *go
 }
 
 /* By hand from the skips 5 3 2 1: rank 4's ranges run over the end of the vector. */
-static void circulant_of_5_rank_4(void **state)
+TEST(circulant_of_5_rank_4)
 {
-    (void)state;
     static const struct golden golden[] = {
         {STRAG_SEND, 0, 2, 2, 2, true, NONE},        /*  0 */
         {STRAG_RECV_REDUCE, 0, 1, 4, 1, true, NONE}, /*  1 */
@@ -143,9 +137,8 @@ static void circulant_of_5_rank_4(void **state)
 }
 
 /* Skips 7 4 2 1: round 1 sends relative blocks 2 and 3, of which only 2 was reduced before. */
-static void mixed_ranges_are_copied(void **state)
+TEST(mixed_ranges_are_copied)
 {
-    (void)state;
     struct strag_plan **plans = support_plans(support_algorithm("circulant"), 7);
     const struct strag_plan *plan = plans[1];
     assert_int_equal(plan->ncopies, 1);
@@ -159,9 +152,8 @@ static void mixed_ranges_are_copied(void **state)
     support_plans_free(plans, 7);
 }
 
-static void ring_of_3_rank_0(void **state)
+TEST(ring_of_3_rank_0)
 {
-    (void)state;
     static const struct golden golden[] = {
         {STRAG_SEND, 0, 1, 0, 1, true, NONE}, {STRAG_RECV_REDUCE, 0, 2, 2, 1, true, NONE},
         {STRAG_SEND, 1, 1, 2, 1, false, 1},   {STRAG_RECV_REDUCE, 1, 2, 1, 1, true, NONE},
@@ -173,9 +165,8 @@ static void ring_of_3_rank_0(void **state)
     support_plans_free(plans, 3);
 }
 
-static void exchange_puts_the_lower_rank_left(void **state)
+TEST(exchange_puts_the_lower_rank_left)
 {
-    (void)state;
     struct strag_plan **plans = support_plans(support_algorithm("recursive-doubling"), 2);
     for (int rank = 0; rank < 2; rank++) {
         const struct strag_op *ops = plans[rank]->ops;
@@ -263,9 +254,8 @@ static void check_plan(const struct strag_plan *plan)
     }
 }
 
-static void waits_and_copies_are_what_they_must_be(void **state)
+TEST(waits_and_copies_are_what_they_must_be)
 {
-    (void)state;
     int copies = 0;
     for (int a = 0; strag_algorithms[a]; a++) {
         for (int n = 1; n <= 33; n++) {
@@ -307,9 +297,8 @@ static struct strag_plan *finished(struct strag_builder *builder)
     return plan;
 }
 
-static void cyclic_ranges(void **state)
+TEST(cyclic_ranges)
 {
-    (void)state;
     struct strag_builder *builder = builder_of(3, 1, 1, 5);
     strag_cyclic(builder, STRAG_SEND, 0, 0, 1, 3); /* 1 2 3 */
     strag_cyclic(builder, STRAG_SEND, 0, 0, 3, 2); /* 3 4, up to the end */
@@ -335,9 +324,8 @@ static void cyclic_ranges(void **state)
     strag_plan_free(plan);
 }
 
-static void uneven_bounds_are_copied(void **state)
+TEST(uneven_bounds_are_copied)
 {
-    (void)state;
     int64_t *twelfths = malloc(3 * sizeof *twelfths);
     assert_non_null(twelfths);
     twelfths[0] = 0;
@@ -366,9 +354,8 @@ static void uneven_bounds_are_copied(void **state)
 }
 
 /* Copies of neighbouring blocks join; blocks that were never written are copied once only. */
-static void copies_join(void **state)
+TEST(copies_join)
 {
-    (void)state;
     struct strag_builder *builder = builder_of(2, 0, 2, 5);
     strag_recv_reduce(builder, 0, 1, 0, 1);
     strag_send(builder, 0, 1, 0, 3);        /* copies 1 2 */
@@ -397,9 +384,8 @@ static void assert_refused(struct strag_builder *builder, const char *why)
         fail_msg("'%s' does not say '%s'", err.text, why);
 }
 
-static void wrong_ranges_are_refused(void **state)
+TEST(wrong_ranges_are_refused)
 {
-    (void)state;
     static const struct strag_range ranges[] = {
         {-1, 1},        {0, -1},        {0, 6},         {4, 2},         {5, 1},
         {INT32_MAX, 1}, {1, INT32_MAX}, {INT32_MIN, 1}, {3, INT32_MIN},
@@ -411,9 +397,8 @@ static void wrong_ranges_are_refused(void **state)
     }
 }
 
-static void wrong_peers_are_refused(void **state)
+TEST(wrong_peers_are_refused)
 {
-    (void)state;
     static const int peers[] = {-1, 3, 2, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
         struct strag_builder *builder = builder_of(3, 2, 1, 5);
@@ -422,9 +407,8 @@ static void wrong_peers_are_refused(void **state)
     }
 }
 
-static void wrong_rounds_are_refused(void **state)
+TEST(wrong_rounds_are_refused)
 {
-    (void)state;
     static const int rounds[][2] = {{1, 0}, {0, 4}, {-1, 0}, {3, INT32_MIN}};
     for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
         struct strag_builder *builder = builder_of(3, 0, 4, 5);
@@ -434,9 +418,8 @@ static void wrong_rounds_are_refused(void **state)
     }
 }
 
-static void too_many_stages_are_refused(void **state)
+TEST(too_many_stages_are_refused)
 {
-    (void)state;
     static const char *const names[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
     struct strag_builder *builder = builder_of(3, 0, 4, 5);
     for (int i = 0; i < STRAG_STAGES_MAX + 1; i++)
@@ -445,9 +428,8 @@ static void too_many_stages_are_refused(void **state)
 }
 
 /* The first error is the one that is reported, with the rank and the operation. */
-static void the_first_error_is_reported(void **state)
+TEST(the_first_error_is_reported)
 {
-    (void)state;
     struct strag_builder *builder = builder_of(3, 2, 4, 5);
     strag_send(builder, 0, 1, 0, 1);
     strag_send(builder, 0, 2, 0, 1);
@@ -465,9 +447,8 @@ static void the_first_error_is_reported(void **state)
 
 /* ---- Algorithms by name, and problems they refuse ---- */
 
-static void algorithms_are_found(void **state)
+TEST(algorithms_are_found)
 {
-    (void)state;
     struct strag_error err = {""};
     char names[STRAG_NAMES_MAX];
     strag_algorithm_names(names, sizeof names);
@@ -486,9 +467,8 @@ static void algorithms_are_found(void **state)
     assert_int_equal(strlen(small), sizeof small - 1);
 }
 
-static void impossible_problems_are_refused(void **state)
+TEST(impossible_problems_are_refused)
 {
-    (void)state;
     for (int i = 0; strag_algorithms[i]; i++) {
         const struct strag_algorithm *algorithm = strag_algorithms[i];
         struct strag_claim claim;
@@ -530,9 +510,8 @@ static void impossible_problems_are_refused(void **state)
 }
 
 /* Nothing to send, but the value has to get from the input to the output. */
-static void one_rank_copies(void **state)
+TEST(one_rank_copies)
 {
-    (void)state;
     for (int i = 0; strag_algorithms[i]; i++) {
         struct strag_plan **plans = support_plans(strag_algorithms[i], 1);
         assert_int_equal(plans[0]->nops, 0);
@@ -544,9 +523,8 @@ static void one_rank_copies(void **state)
     strag_plan_free(NULL);
 }
 
-static void words(void **state)
+TEST(words)
 {
-    (void)state;
     assert_string_equal(strag_kind_name(STRAG_SEND), "send");
     assert_string_equal(strag_kind_name(STRAG_RECV), "recv");
     assert_string_equal(strag_kind_name(STRAG_RECV_REDUCE), "recv_reduce");
@@ -560,33 +538,4 @@ static void words(void **state)
     assert_int_equal(strag_fail(&err, STRAG_ERR_IO, "%s", text), STRAG_ERR_IO);
     assert_int_equal(strlen(err.text), sizeof err.text - 1);
     assert_int_equal(strag_fail(NULL, STRAG_ERR_MEMORY, "%s", text), STRAG_ERR_MEMORY);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_blocks_cover_the_vector),
-        cmocka_unit_test(more_blocks_than_elements),
-        cmocka_unit_test(products_are_exact),
-        cmocka_unit_test(huge_counts_are_exact),
-        cmocka_unit_test(uneven_blocks_are_exact),
-        cmocka_unit_test(circulant_of_5_rank_4),
-        cmocka_unit_test(mixed_ranges_are_copied),
-        cmocka_unit_test(ring_of_3_rank_0),
-        cmocka_unit_test(exchange_puts_the_lower_rank_left),
-        cmocka_unit_test(waits_and_copies_are_what_they_must_be),
-        cmocka_unit_test(cyclic_ranges),
-        cmocka_unit_test(uneven_bounds_are_copied),
-        cmocka_unit_test(copies_join),
-        cmocka_unit_test(wrong_ranges_are_refused),
-        cmocka_unit_test(wrong_peers_are_refused),
-        cmocka_unit_test(wrong_rounds_are_refused),
-        cmocka_unit_test(too_many_stages_are_refused),
-        cmocka_unit_test(the_first_error_is_reported),
-        cmocka_unit_test(algorithms_are_found),
-        cmocka_unit_test(impossible_problems_are_refused),
-        cmocka_unit_test(one_rank_copies),
-        cmocka_unit_test(words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

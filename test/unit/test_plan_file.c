@@ -104,7 +104,7 @@ static void same_plans(const struct strag_instance *instance, const struct strag
     struct strag_instance again;
     struct strag_error err = {""};
     const struct strag_problem problem = {.n = instance->problem.n};
-    if (strag_instance_open(&again, strag_given_algorithm(given), &problem, &err) != STRAG_OK)
+    if (strag_instance_open(&again, &given->row, &problem, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     for (int r = rank < 0 ? 0 : rank; r < (rank < 0 ? problem.n : rank + 1); r++)
         same_plan(instance, &again, r);
@@ -129,7 +129,7 @@ static void same_measure(const struct strag_instance *instance, const struct str
     assert_true(a.sent_max == b.sent_max && a.sent_total == b.sent_total);
 }
 
-/* Through what is sent, whole and in parts. */
+/* Through what is sent, each rank's part. */
 static void same_when_sent(const struct strag_instance *instance, const struct strag_given *given)
 {
     void *bytes;
@@ -137,14 +137,14 @@ static void same_when_sent(const struct strag_instance *instance, const struct s
     const int n = instance->problem.n;
     assert_int_equal(strag_given_pack(given, &bytes, &size), STRAG_OK);
     assert_int_equal(size % 8, 0);
-    for (int rank = -1; rank < n; rank++) {
+    for (int rank = 0; rank < n; rank++) {
         struct strag_given *part = NULL;
         assert_int_equal(strag_given_unpack(bytes, size, rank, &part, NULL), STRAG_OK);
         same_plans(instance, part, rank);
         strag_given_free(part);
     }
     struct strag_given *none = NULL;
-    assert_int_equal(strag_given_unpack(bytes, size - 8, -1, &none, NULL), STRAG_ERR_ARGUMENT);
+    assert_int_equal(strag_given_unpack(bytes, size - 8, 0, &none, NULL), STRAG_ERR_ARGUMENT);
     free(bytes);
 }
 
@@ -158,8 +158,7 @@ static void round_trip(const struct strag_instance *instance)
         same_plans(instance, given, -1);
         same_measure(instance, given);
         same_when_sent(instance, given);
-        assert_int_equal(strag_instance_open(&again, strag_given_algorithm(given), &problem, NULL),
-                         STRAG_OK);
+        assert_int_equal(strag_instance_open(&again, &given->row, &problem, NULL), STRAG_OK);
         struct text second = write_plan(&again, compact);
         assert_string_equal(text.text, second.text);
         assert_int_equal(compact_plans(&again, NULL, &shorter, NULL), STRAG_OK);
@@ -185,9 +184,8 @@ static int try_round_trip(const struct strag_algorithm *algorithm,
 }
 
 /* All of them; where a test is to be short (under valgrind) one in some. */
-static void algorithms_come_back(void **state)
+TEST(algorithms_come_back)
 {
-    (void)state;
     enum { PLANS = 510 };
     const long step = PLANS / support_cases(PLANS);
     long problems = 0;
@@ -214,9 +212,8 @@ static void algorithms_come_back(void **state)
 }
 
 /* How short what repeats itself is. */
-static void repetition_is_found(void **state)
+TEST(repetition_is_found)
 {
-    (void)state;
     static const struct {
         const char *algorithm;
         int n;
@@ -296,11 +293,6 @@ static const struct {
      "FILE: rank 0, operation 1 (send, peer 1, block 0): a round before that of"},
     {OPS("{\"kind\":\"send\",\"peer\":1,\"first\":0,\"count\":1,\"round\":0,\"stage\":\"\\\"\"}"),
      "FILE: ranks[0].ops[0].stage: a name of 1 to 31 letters"},
-    {OPS("{\"kind\":\"send\",\"peer\":1,\"first\":0,\"count\":1,\"round\":0,\"after\":[0]}"),
-     "FILE: ranks[0].ops[0].after: from the order of operations it is []; it may be left out"},
-    {OPS("{\"kind\":\"recv\",\"peer\":1,\"first\":0,\"count\":1,\"round\":0},"
-         "{\"kind\":\"send\",\"peer\":1,\"first\":0,\"count\":1,\"round\":0,\"after\":[]}"),
-     "FILE: ranks[0].ops[1].after: from the order of operations it is [0]; it may be left out"},
     {GROUP("{\"kind\":\"send\",\"count\":1,\"peer\":[1],\"first\":0,\"round\":0}"),
      "FILE: groups[0].ops[0].peer: an integer, or a list of 2 or 3"},
     {GROUP("{\"repeat\":2,\"ops\":[{\"repeat\":2,\"ops\":[]}]}"),
@@ -320,9 +312,8 @@ static const struct {
      "FILE: ranks times blocks: at most 134217728 are accepted"},
 };
 
-static void mistakes_are_named(void **state)
+TEST(mistakes_are_named)
 {
-    (void)state;
     for (size_t r = 0; r < sizeof refusals / sizeof *refusals; r++) {
         struct strag_given *given = NULL;
         struct strag_error err = {""};
@@ -341,7 +332,7 @@ static struct strag_given *begin_given(int blocks)
 {
     struct strag_given *given = strag_given_create();
     assert_non_null(given);
-    struct strag_given_head *head = strag_given_head(given);
+    struct strag_given_head *head = &given->head;
     strcpy(head->name, "made");
     head->n = 2;
     head->blocks = blocks;
@@ -371,9 +362,8 @@ static void close_given(struct strag_given *given)
         fail_msg("%s", err.text);
 }
 
-static void empty_loops_are_refused(void **state)
+TEST(empty_loops_are_refused)
 {
-    (void)state;
     struct strag_error err;
     struct strag_given *given = begin_given(1);
     assert_true(strag_given_add_group(given, 0, 2, 1));
@@ -384,9 +374,8 @@ static void empty_loops_are_refused(void **state)
 }
 
 /* However many operations are in a round, each is examined a few times only. */
-static void long_rounds_are_proved(void **state)
+TEST(long_rounds_are_proved)
 {
-    (void)state;
     enum { BLOCKS = 50000 };
     struct strag_measure measure;
     struct strag_error err;
@@ -407,9 +396,8 @@ static void long_rounds_are_proved(void **state)
 }
 
 /* The sum goes to and fro: a chain of more messages than 16 bits count. */
-static void long_chains_are_counted(void **state)
+TEST(long_chains_are_counted)
 {
-    (void)state;
     enum { TURNS = 35000 };
     struct strag_measure measure;
     struct strag_error err;
@@ -422,13 +410,13 @@ static void long_chains_are_counted(void **state)
         add_op(given, rank ? STRAG_RECV : STRAG_SEND, 1 - rank, 0, 1, 2);
         add_op(given, rank ? STRAG_SEND : STRAG_RECV, 1 - rank, 0, 2, 2);
     }
-    strag_given_head(given)->chain = UINT16_MAX;
+    given->head.chain = UINT16_MAX;
     close_given(given);
     assert_int_equal(strag_given_prove(given, &strag_given_asked, NULL, &measure, &err),
                      STRAG_ERR_FALSE);
     assert_string_equal(err.text,
                         "made n=2: 70001 messages need one another in a row; it claims 65535");
-    strag_given_head(given)->chain = 2 * TURNS + 1;
+    given->head.chain = 2 * TURNS + 1;
     assert_int_equal(strag_given_prove(given, &strag_given_asked, NULL, &measure, &err), STRAG_OK);
     assert_int_equal(measure.chain, 2 * TURNS + 1);
     strag_given_free(given);
@@ -446,8 +434,8 @@ static int read_and_send(struct text text, struct strag_given **given, struct st
     int status = strag_plan_file_parse(text.text, text.length, "FILE", NULL, &read, err);
     if (status != STRAG_OK)
         return status;
-    const struct strag_problem problem = {.n = strag_given_head(read)->n};
-    status = strag_instance_open(&instance, strag_given_algorithm(read), &problem, err);
+    const struct strag_problem problem = {.n = read->head.n};
+    status = strag_instance_open(&instance, &read->row, &problem, err);
     if (status == STRAG_OK) {
         status = compact_plans(&instance, NULL, &compact, err);
         strag_instance_close(&instance);
@@ -464,9 +452,8 @@ static int read_and_send(struct text text, struct strag_given **given, struct st
     return status;
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     const struct strag_problem problem = {.n = 3};
     struct strag_instance instance;
     assert_int_equal(strag_instance_open(&instance, support_algorithm("weighted"), &problem, NULL),
@@ -588,11 +575,11 @@ static void judge(const char *text, struct tally *tally, struct rng *rng)
         tally->refused++;
         return;
     }
-    if (strag_given_operations(given) > 4096) { /* a large number by chance: read, that is enough */
+    if (given->operations > 4096) { /* a large number by chance: read, that is enough */
         strag_given_free(given);
         return;
     }
-    const int n = strag_given_head(given)->n;
+    const int n = given->head.n;
     status = strag_given_prove(given, &strag_given_asked, NULL, NULL, &err);
     if (status == STRAG_ERR_FALSE) {
         assert_true(strlen(err.text) > 10);
@@ -602,8 +589,7 @@ static void judge(const char *text, struct tally *tally, struct rng *rng)
         struct strag_plan **plans = calloc((size_t)n, sizeof *plans);
         assert_non_null(plans);
         assert_int_equal(status, STRAG_OK);
-        assert_int_equal(support_create_all(strag_given_algorithm(given), &problem, plans, NULL),
-                         STRAG_OK);
+        assert_int_equal(support_create_all(&given->row, &problem, plans, NULL), STRAG_OK);
         if (execute_often(plans, n, 8, rng) != OUTCOME_SUM)
             fail_msg("proved, and wrong: %s", text);
         support_plans_free(plans, n);
@@ -612,9 +598,8 @@ static void judge(const char *text, struct tally *tally, struct rng *rng)
     strag_given_free(given);
 }
 
-static void changed_texts_are_refused_or_right(void **state)
+TEST(changed_texts_are_refused_or_right)
 {
-    (void)state;
     static void (*const changes[])(char *text, struct rng *rng) = {
         change_number, change_number, change_word, change_line, change_bit};
     static char text[LONGEST + 1];
@@ -644,19 +629,4 @@ static void changed_texts_are_refused_or_right(void **state)
     print_message("%ld changed texts: %ld refused by the reader, %ld by the proof, %ld proved\n",
                   cases, tally.refused, tally.disproved, tally.proved);
     assert_true(cases < 1000 || (tally.refused && tally.disproved && tally.proved));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(algorithms_come_back),
-        cmocka_unit_test(repetition_is_found),
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(empty_loops_are_refused),
-        cmocka_unit_test(long_rounds_are_proved),
-        cmocka_unit_test(long_chains_are_counted),
-        cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(changed_texts_are_refused_or_right),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

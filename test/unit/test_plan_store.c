@@ -28,9 +28,8 @@ static const struct strag_plan *make(struct strag_plan_store *store, const char 
     return plan;
 }
 
-static void makes_each_once(void **state)
+TEST(makes_each_once)
 {
-    (void)state;
     struct strag_plan_store *store = strag_plan_store_create();
     bool made;
     assert_non_null(store);
@@ -55,9 +54,8 @@ static void makes_each_once(void **state)
 }
 
 /* One that cannot be planned leaves nothing. */
-static void refuses(void **state)
+TEST(refuses)
 {
-    (void)state;
     struct strag_plan_store *store = strag_plan_store_create();
     const struct strag_problem problem = {.n = RANKS, .root = 1};
     const struct strag_plan *plan = NULL;
@@ -73,9 +71,8 @@ static void refuses(void **state)
 }
 
 /* Whatever allocation fails, nothing is kept that is not whole, and all is given back. */
-static void runs_out_of_memory(void **state)
+TEST(runs_out_of_memory)
 {
-    (void)state;
     const struct strag_problem problem = {.n = RANKS};
     const struct strag_algorithm *ring = strag_algorithm_find("ring", NULL);
     bool failed = true;
@@ -123,9 +120,8 @@ static void *use(void *argument)
     return NULL;
 }
 
-static void shared_by_threads(void **state)
+TEST(shared_by_threads)
 {
-    (void)state;
     for (int round = 0; round < 50; round++) {
         struct strag_plan_store *store = strag_plan_store_create();
         pthread_t threads[THREADS];
@@ -188,9 +184,8 @@ static void run_both(struct world *const worlds[2], struct rng *rng)
     }
 }
 
-static void run_from_two_engines(void **state)
+TEST(run_from_two_engines)
 {
-    (void)state;
     struct rng rng = {support_seed("test_plan_store")};
     for (int a = 0; strag_algorithms[a]; a++) {
         const int n = support_ranks(strag_algorithms[a], RANKS);
@@ -224,14 +219,4 @@ static void run_from_two_engines(void **state)
             munmap(pages[rank], length[rank]);
         support_plans_free(plans, n);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(makes_each_once),      cmocka_unit_test(refuses),
-        cmocka_unit_test(runs_out_of_memory),   cmocka_unit_test(shared_by_threads),
-        cmocka_unit_test(run_from_two_engines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,9 +44,8 @@ static double receive(const struct receiver *receiver, double first, double *nai
     return strag_probe_clock_rate(&clock, piece);
 }
 
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
-    (void)state;
     static const int seen[] = {1, 2, 2, 3, 6, 8};
     static const double when[] = {1, 2, 3, 4, 20, 21};
     struct strag_probe_clock clock = strag_probe_clock_start(8, 3, 0.5);
@@ -69,9 +68,8 @@ static void test_by_hand(void **state)
 }
 
 /* It runs all the time, and looks from once in 10 us to once a piece. */
-static void test_it_runs(void **state)
+TEST(test_it_runs)
 {
-    (void)state;
     const double piece_seconds = piece / rate;
     for (double every = 1e-5; every <= piece_seconds; every *= 1.3) {
         const struct receiver receiver = {every, 1e-6, INFINITY, INFINITY};
@@ -83,9 +81,8 @@ static void test_it_runs(void **state)
 }
 
 /* STRAG_CASES: receivers that stop at any time, for up to 50 ms. */
-static void test_it_stops(void **state)
+TEST(test_it_stops)
 {
-    (void)state;
     struct rng rng = {support_seed("stopped receivers")};
     double worst = 0, lowest = INFINITY;
     for (long c = 0; c < support_cases(20000); c++) {
@@ -110,7 +107,6 @@ static double measured(const struct probing *probing, int from, int to)
                                  stops = {5e-5, 1e-6, 1e-3, 0.03};
     const bool *naive = probing->context;
     double by_sight;
-    (void)from;
     const double by_clock = receive(to != 0 && to != 2 ? &stops : &runs, 3e-4, &by_sight);
     return *naive ? by_sight : by_clock;
 }
@@ -127,23 +123,11 @@ static void probe_twice(bool naive, struct strag_state_record *found)
     strag_probe_hosts_free(&hosts);
 }
 
-static void test_nobody_is_slow(void **state)
+TEST(test_nobody_is_slow)
 {
-    (void)state;
     struct strag_state_record found;
     probe_twice(true, &found);
     assert_true(found.nslow > 0 && found.slow[0].factor > 20);
     probe_twice(false, &found);
     assert_int_equal(found.nslow, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_it_runs),
-        cmocka_unit_test(test_it_stops),
-        cmocka_unit_test(test_nobody_is_slow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,21 +37,14 @@ static void run_in_engine(struct strag_plan *const *plans, int n, const struct s
     for (int call = 0; call < 4; call++) {
         struct call_options options = random_options(rng);
         world_begin(world, &options, rng);
-        bool ended = world_run(world, rng);
-        if (ended) {
-            world_check_result(world, &expressions);
-            world_check_traffic(world);
-            world_check_clean(world);
-        }
-        world_assert_good(world, ended, name);
+        world_run_well(world, &expressions, rng, name);
         world_end(world);
     }
     world_free(world);
 }
 
-static void what_is_accepted_runs(void **state)
+TEST(what_is_accepted_runs)
 {
-    (void)state;
     struct rng rng = {support_seed("test_random_plans")};
     long cases = support_cases(3000), accepted = 0;
     for (long i = 0; i < cases; i++) {
@@ -74,12 +67,4 @@ static void what_is_accepted_runs(void **state)
     }
     print_message("%ld plans, %ld accepted\n", cases, accepted);
     assert_in_range(accepted, cases / 4, cases);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_accepted_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,9 +91,8 @@ static int resize_all(const struct strag_algorithm *algorithm, const struct stra
     return found;
 }
 
-static void more_segments(void **state)
+TEST(more_segments)
 {
-    (void)state;
     static const char *const trees[] = {"((2,3),(4))", "(3,3,3)", "(5,2,1)", "((2,2),(2,2),(3))"};
     int resized[2] = {0, 0};
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
@@ -116,9 +115,8 @@ static void more_segments(void **state)
     assert_true(resized[1] > 500);
 }
 
-static void plans_that_are_too_long(void **state)
+TEST(plans_that_are_too_long)
 {
-    (void)state;
     struct strag_topology *topology = machine_tree("(3,3,3)");
     const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
     const struct strag_algorithm *algorithm = support_algorithm("flexreduce-pipelined");
@@ -142,13 +140,4 @@ static void plans_that_are_too_long(void **state)
     assert_null(resized);
     strag_profile_free(profile);
     strag_topology_free(topology);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(more_segments),
-        cmocka_unit_test(plans_that_are_too_long),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

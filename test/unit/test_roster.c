@@ -187,9 +187,8 @@ static void check_known(const struct job *job, int tick)
 
 /* ---- The tests ---- */
 
-static void partners_are_mutual(void **state)
+TEST(partners_are_mutual)
 {
-    (void)state;
     for (int n = 2; n <= 70; n++) {
         for (int rank = 0; rank < n; rank++) {
             int partners[STRAG_ROSTER_PARTNERS], theirs[STRAG_ROSTER_PARTNERS];
@@ -234,9 +233,8 @@ static void run_job(struct rng *rng, int n, int missing, int spread)
     job_free(&job);
 }
 
-static void one_speaks_and_all_know(void **state)
+TEST(one_speaks_and_all_know)
 {
-    (void)state;
     struct rng rng = {support_seed("roster")};
     for (long i = support_cases(400); i > 0; i--) {
         const int n = 2 + (int)rng_below(&rng, i % 10 ? 20 : 300);
@@ -246,9 +244,8 @@ static void one_speaks_and_all_know(void **state)
 }
 
 /* What it costs: a rank sends 2 log2(n) messages of n/8 bytes and some, up to 3.5 KiB. */
-static void at_ten_thousand_ranks(void **state)
+TEST(at_ten_thousand_ranks)
 {
-    (void)state;
     const int n = support_is_short() ? 500 : 10000;
     struct job job = job_create(n);
     job.since[0] = job.since[7] = job.since[n - 1] = MISSING;
@@ -264,20 +261,19 @@ static void at_ten_thousand_ranks(void **state)
 }
 
 /* Chunks of 24,576 ranks, each in its turn. */
-static void a_long_roster_goes_in_parts(void **state)
+TEST(a_long_roster_goes_in_parts)
 {
-    (void)state;
     const int n = 60000;
     struct strag_roster *from = strag_roster_create(n, 59999), *to = strag_roster_create(n, 1);
     struct strag_roster_message *message = malloc(sizeof *message);
-    const struct strag_roster_entry self = {59999, STRAG_ROSTER_WAITS, 0, CALL, BYTES, 0};
+    const struct strag_roster_entry self = {59999, STRAG_ROSTER_WAITS, 0, CALL, BYTES, 0, 0};
     int missing;
     strag_roster_begin(from, CALL);
     strag_roster_begin(to, CALL);
     for (int rank = 0; rank < n - 1; rank++) {
         if (rank % 1000 != 0)
             strag_roster_note(
-                from, &(struct strag_roster_entry){rank, STRAG_ROSTER_RUNS, 0, CALL, BYTES, 0});
+                from, &(struct strag_roster_entry){rank, STRAG_ROSTER_RUNS, 0, CALL, BYTES, 0, 0});
     }
     for (int part = 0; part < 3; part++) {
         strag_roster_write(from, &self, message);
@@ -291,13 +287,12 @@ static void a_long_roster_goes_in_parts(void **state)
     strag_roster_free(to);
 }
 
-static void strange_messages_are_refused(void **state)
+TEST(strange_messages_are_refused)
 {
-    (void)state;
     struct rng rng = {support_seed("strange messages")};
     struct strag_roster *roster = strag_roster_create(100, 3);
     struct strag_roster_message message;
-    const struct strag_roster_entry self = {5, STRAG_ROSTER_WAITS, 0, CALL, BYTES, 0};
+    const struct strag_roster_entry self = {5, STRAG_ROSTER_WAITS, 0, CALL, BYTES, 0, 0};
     strag_roster_begin(roster, CALL);
     for (long i = support_cases(20000); i > 0; i--) {
         strag_roster_write(roster, &self, &message);
@@ -312,16 +307,15 @@ static void strange_messages_are_refused(void **state)
 }
 
 /* Who was elsewhere has come; who was in the call does not run any more, and runs again. */
-static void the_last_news_count(void **state)
+TEST(the_last_news_count)
 {
-    (void)state;
     struct strag_roster *roster = strag_roster_create(9, 4);
     int ranks[STRAG_ROSTER_OTHERS];
     strag_roster_begin(roster, CALL);
-    const struct strag_roster_entry elsewhere = {2, STRAG_ROSTER_ELSEWHERE, 0, CALL - 1, 0, 0};
-    const struct strag_roster_entry came = {2, STRAG_ROSTER_RUNS, 0, CALL, BYTES, 0};
-    const struct strag_roster_entry stopped = {2, STRAG_ROSTER_STOPPED, 0, CALL, BYTES, 0};
-    const struct strag_roster_entry later = {7, STRAG_ROSTER_WAITS, 0, CALL + 1, 2 * BYTES, 0};
+    const struct strag_roster_entry elsewhere = {2, STRAG_ROSTER_ELSEWHERE, 0, CALL - 1, 0, 0, 0};
+    const struct strag_roster_entry came = {2, STRAG_ROSTER_RUNS, 0, CALL, BYTES, 0, 0};
+    const struct strag_roster_entry stopped = {2, STRAG_ROSTER_STOPPED, 0, CALL, BYTES, 0, 0};
+    const struct strag_roster_entry later = {7, STRAG_ROSTER_WAITS, 0, CALL + 1, 2 * BYTES, 0, 0};
     strag_roster_note(roster, &elsewhere);
     assert_int_equal(strag_roster_missing(roster, ranks, 8), 8);
     assert_int_equal(strag_roster_other(roster, 2)->state, STRAG_ROSTER_ELSEWHERE);
@@ -336,7 +330,8 @@ static void the_last_news_count(void **state)
     strag_roster_note(roster, &came);
     assert_int_equal(strag_roster_called(roster, ranks), 1);
     assert_int_equal(ranks[0], 7);
-    strag_roster_note(roster, &(struct strag_roster_entry){3, STRAG_ROSTER_ELSEWHERE, 0, 0, 0, 0});
+    strag_roster_note(roster,
+                      &(struct strag_roster_entry){3, STRAG_ROSTER_ELSEWHERE, 0, 0, 0, 0, 0});
     assert_non_null(strag_roster_other(roster, 3));
     strag_roster_forget(roster, 3); /* it has left MPI */
     strag_roster_forget(roster, 3);
@@ -349,9 +344,8 @@ static void the_last_news_count(void **state)
 }
 
 /* Of more missing ranks than there is room for it keeps the lowest, which will be named. */
-static void the_lowest_ranks_are_kept(void **state)
+TEST(the_lowest_ranks_are_kept)
 {
-    (void)state;
     enum { N = 40, STOPPED = 33 };
     struct strag_roster *roster = strag_roster_create(N, 39);
     struct rng rng = {support_seed("roster: the lowest ranks")};
@@ -369,6 +363,7 @@ static void the_lowest_ranks_are_kept(void **state)
                                                  0,
                                                  in ? CALL : CALL - 1,
                                                  in ? BYTES : 0,
+                                                 0,
                                                  0};
         strag_roster_note(roster, &entry);
     }
@@ -377,18 +372,4 @@ static void the_lowest_ranks_are_kept(void **state)
     for (int rank = 0; rank < STRAG_ROSTER_OTHERS - called; rank++)
         assert_int_equal(strag_roster_other(roster, rank)->state, STRAG_ROSTER_ELSEWHERE);
     strag_roster_free(roster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(partners_are_mutual),
-        cmocka_unit_test(one_speaks_and_all_know),
-        cmocka_unit_test(at_ten_thousand_ranks),
-        cmocka_unit_test(a_long_roster_goes_in_parts),
-        cmocka_unit_test(strange_messages_are_refused),
-        cmocka_unit_test(the_last_news_count),
-        cmocka_unit_test(the_lowest_ranks_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,6 @@ static const char models[] = "0 recursive-doubling, 4096 circulant";
 
 static void first_that_holds(void **state)
 {
-    (void)state;
     expect(example, 6, 2, 9, "0 previous, 16384 recursive-doubling, 1048576 circulant");
     expect(example, 6, 1, 15, models);
     expect(example, 6, 0, 15, models); /* no topology: each on a host of its own */
@@ -97,7 +96,6 @@ static void first_that_holds(void **state)
 
 static void conditions(void **state)
 {
-    (void)state;
     static const char format[] = "strag-rules: 1\nrules:\n- %s\n  sizes: [{from: 0, algorithm: "
                                  "ring}]\n";
     static const struct {
@@ -131,7 +129,6 @@ static void conditions(void **state)
 
 static void from_the_model(void **state)
 {
-    (void)state;
     static const char head[] = "{strag-rules: 1, rules: [{sizes: [";
     static const struct {
         const char *sizes, *table;
@@ -156,7 +153,6 @@ static void from_the_model(void **state)
 /* Blocks that are named; and left out, what the model finds best for the algorithm. */
 static void blocks(void **state)
 {
-    (void)state;
 #define SIZES(sizes) "strag-rules: 1\nrules: [{sizes: [" sizes "]}]\n"
     expect(SIZES("{from: 0, algorithm: swing, blocks: 4}"), 16, 1, 2, "0 swing in 4");
     expect(SIZES("{blocks: 16, from: 0, algorithm: swing}"), 16, 1, 2, "0 swing in 16");
@@ -187,7 +183,6 @@ static void expect_unsupported(const char *text, struct strag_table table, const
 
 static void too_many_sizes_together(void **state)
 {
-    (void)state;
     struct strag_table full = {.entries = STRAG_TABLE_MAX};
     for (int i = 0; i < STRAG_TABLE_MAX; i++)
         full.entry[i] = (struct strag_entry){
@@ -205,7 +200,6 @@ static void too_many_sizes_together(void **state)
 
 static void refused(void **state)
 {
-    (void)state;
 #define HEAD "strag-rules: 1\nrules:\n"
     static const struct {
         const char *text, *message;
@@ -280,7 +274,6 @@ static void refused(void **state)
 /* One more than a table can have; and more rules than anybody writes, out of an alias. */
 static void too_many(void **state)
 {
-    (void)state;
     static char text[1 << 16];
     struct strag_rules *rules = NULL;
     struct strag_error err;
@@ -303,7 +296,6 @@ static void too_many(void **state)
  * where the rules are. */
 static void plans(void **state)
 {
-    (void)state;
     static const char text[] = "strag-rules: 1\nrules:\n"
                                "- ranks: 4\n  sizes: [{from: 0, algorithm: ring}]\n"
                                "- sizes:\n"
@@ -342,7 +334,6 @@ static void plans(void **state)
 
 static void files(void **state)
 {
-    (void)state;
     char name[] = "/tmp/strag-rules-XXXXXX", message[128];
     struct strag_rules *rules = NULL;
     struct strag_error err;
@@ -369,7 +360,6 @@ static void files(void **state)
 
 static void out_of_memory(void **state)
 {
-    (void)state;
     long fail_at = 1;
     for (bool failed = true; failed; fail_at++) {
         struct strag_rules *rules = NULL;
@@ -391,7 +381,6 @@ static void out_of_memory(void **state)
 /* Change, drop or double bytes of a good text: it is refused with a place, or it makes a table. */
 static void mutations(void **state)
 {
-    (void)state;
     struct rng rng = {support_seed("mutations")};
     static const char bytes[] = "{}[]-:,&*!|>'\"%@#\n\t 01K.x\xc3\x00";
     long cases = support_cases(20000), good = 0;

@@ -42,9 +42,8 @@ static void check_hosts(const struct strag_topology *topology, const struct stra
 }
 
 /* Their number does not grow with the ranks. */
-static void few_hosts_of_many(void **state)
+TEST(few_hosts_of_many)
 {
-    (void)state;
     for (int n = 1000; n < 100000; n = 3 * n + 1) {
         struct strag_topology *topology = machine_flat(n, 32);
         const struct strag_slow slow[] = {{n / 3, 2}};
@@ -64,9 +63,8 @@ static void few_hosts_of_many(void **state)
 }
 
 /* What a switch's units stand for is all that is below it. */
-static void weights_add_up(void **state)
+TEST(weights_add_up)
 {
-    (void)state;
     struct strag_topology *topology =
         machine_tree("((4,4,4,4,4,4,4,4,4,4,4),(4,4,4,4,4,4),(4,4,4,4,4,4,4,4,4,4,4,4,4,4,4,4))");
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
@@ -89,9 +87,8 @@ static void weights_add_up(void **state)
 }
 
 /* Lines of a grid: one in each dimension at least, through the late rank. */
-static void lines_of_a_grid(void **state)
+TEST(lines_of_a_grid)
 {
-    (void)state;
     struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "12x10x9", NULL, 4);
     const struct strag_straggler late[] = {{777, 1e-3}};
     const struct strag_state one = {.nstragglers = 1, .straggler = late};
@@ -146,9 +143,8 @@ static void check_all(const char *const *names, struct strag_topology *topology,
 
 /* Hosts of a switch that are equal, but for the last one: exact, but where every list has one left
  * over somewhere else. */
-static void on_one_switch(void **state)
+TEST(on_one_switch)
 {
-    (void)state;
     static const char *const names[] = {"circulant", "recursive-doubling", "recursive-halving",
                                         NULL};
     static const char *const lists[] = {"swing", "swing-latency", NULL};
@@ -163,18 +159,16 @@ static void on_one_switch(void **state)
 }
 
 /* Algorithms that go dimension by dimension: exact, if all lines are as long as a power of two. */
-static void on_tori(void **state)
+TEST(on_tori)
 {
-    (void)state;
     static const char *const names[] = {"swing", "swing-latency", NULL};
     check_all(names, machine_grid(STRAG_NETWORK_TORUS, true, "16x8x8", NULL, 4), 1e-6);
     check_all(names, machine_grid(STRAG_NETWORK_TORUS, true, "12x10x9", NULL, 2), 0.05);
 }
 
 /* Switches: an estimate. */
-static void on_trees(void **state)
+TEST(on_trees)
 {
-    (void)state;
     static const char *const names[] = {"circulant", "recursive-doubling", "recursive-halving",
                                         NULL};
     struct machine_nodes nodes = machine_nodes_create();
@@ -205,24 +199,12 @@ static int try_sample(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
-    (void)state;
     struct strag_topology *tree = machine_tree("((2,2,2,2),(2,2,2,2))");
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "6x6", NULL, 1);
     assert_true(exhaust("a sample of a tree", try_sample, tree) > 8);
     assert_true(exhaust("a sample of a torus", try_sample, torus) > 8);
     strag_topology_free(tree);
     strag_topology_free(torus);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_hosts_of_many), cmocka_unit_test(weights_add_up),
-        cmocka_unit_test(lines_of_a_grid),   cmocka_unit_test(on_one_switch),
-        cmocka_unit_test(on_tori),           cmocka_unit_test(on_trees),
-        cmocka_unit_test(memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

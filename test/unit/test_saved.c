@@ -135,9 +135,8 @@ static void choose(struct strag_saved *saved)
     strag_selection_free(choice.selection);
 }
 
-static void read_back(void **state)
+TEST(read_back)
 {
-    (void)state;
     struct rng rng = {support_seed("read_back")};
     long cases = support_cases(200);
     for (long i = 0; i < cases; i++) {
@@ -173,9 +172,8 @@ static void read_back(void **state)
 }
 
 /* The rule that holds goes with it, and holds. */
-static void rules_go_with_it(void **state)
+TEST(rules_go_with_it)
 {
-    (void)state;
     static const char rules_text[] =
         "strag-rules: 1\nrules:\n- {ranks: 3, sizes: [{from: 0, algorithm: ring}]}\n- sizes:\n"
         "  - {from: 0, algorithm: previous}\n  - {from: 1K, algorithm: direct, blocks: 2}\n"
@@ -214,9 +212,8 @@ static void rules_go_with_it(void **state)
 
 /* ---- What a choice is by ---- */
 
-static void grounds(void **state)
+TEST(grounds)
 {
-    (void)state;
     const struct strag_straggler late = {1, 1e-3};
     const struct strag_state straggling = {0, NULL, 1, &late}, nothing = {0};
     struct strag_topology *topology = machine_flat(8, 8);
@@ -294,9 +291,8 @@ static const struct {
     {HEAD "topology: {network: ring}\n", "FILE:5: network: no 'ring'; accepted: tree, torus, "},
 };
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         const char *text = refusals[i].text, *message = refusals[i].message;
         const struct strag_saved *saved = NULL;
@@ -308,9 +304,8 @@ static void refused(void **state)
     }
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     struct rng rng = {support_seed("out_of_memory")};
     struct strag_topology *topology = sample(3);
     const struct strag_state nothing = {0};
@@ -335,13 +330,4 @@ static void out_of_memory(void **state)
     assert_true(fail_at > 10);
     free(text);
     strag_topology_free(topology);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_back), cmocka_unit_test(rules_go_with_it), cmocka_unit_test(grounds),
-        cmocka_unit_test(refused),   cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,9 +222,8 @@ static bool check_machine(uint64_t seed)
     return good;
 }
 
-static void quick_is_as_good(void **state)
+TEST(quick_is_as_good)
 {
-    (void)state;
     const uint64_t seed = support_seed("quick_is_as_good");
     long machines = support_cases(support_is_full() ? 2000 : 40);
     int failed = 0;
@@ -256,22 +255,12 @@ static void check_expense(const struct expense *expense, const struct strag_stat
     strag_topology_free(topology);
 }
 
-static void quick_is_cheap(void **state)
+TEST(quick_is_cheap)
 {
     static const struct strag_slow slow[] = {{5, 1.5}, {77, 2}, {130, 4}};
     static const struct strag_straggler late[] = {{99, 5e-3}};
-    (void)state;
     for (size_t e = 0; e < sizeof expenses / sizeof *expenses; e++)
         for (int s = 0; s <= 3; s++)
             for (int l = 0; l <= 1; l++)
                 check_expense(&expenses[e], &(struct strag_state){s, slow, l, late});
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quick_is_as_good),
-        cmocka_unit_test(quick_is_cheap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

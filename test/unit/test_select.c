@@ -160,9 +160,8 @@ static void check_selection(struct strag_topology *topology, struct rng *rng)
     strag_topology_free(topology);
 }
 
-static void least_at_every_size(void **state)
+TEST(least_at_every_size)
 {
-    (void)state;
     struct rng rng = {support_seed("least_at_every_size")};
     check_selection(machine_grid(STRAG_NETWORK_TORUS, true, "8x8", NULL, 1), &rng);
     check_selection(machine_grid(STRAG_NETWORK_TORUS, true, "32x32", NULL, 1), &rng);
@@ -181,9 +180,8 @@ static void least_at_every_size(void **state)
  * swing-latency 3 alpha + 3 s / B, swing in 2 blocks 4 alpha + 2 s / B, in 4 blocks 5 alpha +
  * 7/4 s / B, circulant and halving 6 alpha + 7/4 s / B, ring, which may be 2 % slower, 14 alpha +
  * 7/4 s / B. */
-static void where_it_changes(void **state)
+TEST(where_it_changes)
 {
-    (void)state;
     const struct strag_problem problem = {.n = 8};
     struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     model.alpha = 1e-6;
@@ -204,9 +202,8 @@ static void where_it_changes(void **state)
 }
 
 /* 3, 3 and 4 ranks, 100 Mbit/s: what is taken as more segments are worth more of the time. */
-static void more_segments(void **state)
+TEST(more_segments)
 {
-    (void)state;
     struct strag_topology *topology = machine_tree("(3,3,4)");
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
     struct strag_model model = machine_model(STRAG_NETWORK_TREE);
@@ -251,9 +248,8 @@ static void check_quick(struct strag_topology *topology, const struct strag_stat
     strag_topology_free(topology);
 }
 
-static void quick_tables_are_the_same(void **state)
+TEST(quick_tables_are_the_same)
 {
-    (void)state;
     const long most = support_cases(support_is_full() ? 40 : 12); /* test_scale has more */
     for (int n = 2; n <= most; n++) {
         check_quick(machine_flat(n, 1), n <= 12 ? all_states : quiet_only);
@@ -278,9 +274,8 @@ static void quick_tables_are_the_same(void **state)
 }
 
 /* Candidates are really given up, and those that tell what Open MPI takes only if nobody asks. */
-static void quick_tables_price_less(void **state)
+TEST(quick_tables_price_less)
 {
-    (void)state;
     struct strag_topology *topology = machine_flat(63, 1);
     const struct strag_problem problem = {.n = 63, .topology = topology};
     const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
@@ -305,9 +300,8 @@ static void quick_tables_price_less(void **state)
     strag_topology_free(topology);
 }
 
-static void short_vectors_stay_with_the_previous_component(void **state)
+TEST(short_vectors_stay_with_the_previous_component)
 {
-    (void)state;
     const struct strag_problem problem = {.n = 8};
     const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     struct strag_selection *selection = selected(&problem, &model, 8192);
@@ -320,9 +314,8 @@ static void short_vectors_stay_with_the_previous_component(void **state)
 }
 
 /* If strag is much faster than what Open MPI has, it runs below the minimum too. */
-static void but_not_where_they_lose_much(void **state)
+TEST(but_not_where_they_lose_much)
 {
-    (void)state;
     const size_t minimum = (size_t)1 << 30;
     struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "4x2", NULL, 1);
     const struct strag_problem problem = {.n = 8, .topology = topology};
@@ -349,9 +342,8 @@ static void but_not_where_they_lose_much(void **state)
     strag_topology_free(topology);
 }
 
-static void refused_candidates_say_why(void **state)
+TEST(refused_candidates_say_why)
 {
-    (void)state;
     struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "4x4", NULL, 2);
     const struct strag_problem problem = {.n = 32, .topology = topology};
     const struct strag_model model = machine_model(STRAG_NETWORK_TORUS);
@@ -379,9 +371,8 @@ static void refused_candidates_say_why(void **state)
 }
 
 /* What a candidate takes, by its profile, or the best of Open MPI's own. */
-static void seconds_of_what_runs(void **state)
+TEST(seconds_of_what_runs)
 {
-    (void)state;
     const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const struct strag_problem problem = {.n = 6, .state = &one_is_late};
     const size_t bytes = 1 << 20;
@@ -409,9 +400,8 @@ static void seconds_of_what_runs(void **state)
     strag_selection_free(selection);
 }
 
-static void a_late_rank_that_does_not_exist(void **state)
+TEST(a_late_rank_that_does_not_exist)
 {
-    (void)state;
     const struct strag_straggler straggler[] = {{-1, 1}};
     const struct strag_state bad = {.nstragglers = 1, .straggler = straggler};
     const struct strag_problem problem = {.n = 4, .state = &bad};
@@ -437,27 +427,8 @@ static int try_select(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
-    (void)state;
     const struct strag_problem problem = {.n = 5};
     assert_true(exhaust("a selection", try_select, &problem) > 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(least_at_every_size),
-        cmocka_unit_test(where_it_changes),
-        cmocka_unit_test(more_segments),
-        cmocka_unit_test(quick_tables_are_the_same),
-        cmocka_unit_test(quick_tables_price_less),
-        cmocka_unit_test(short_vectors_stay_with_the_previous_component),
-        cmocka_unit_test(but_not_where_they_lose_much),
-        cmocka_unit_test(refused_candidates_say_why),
-        cmocka_unit_test(seconds_of_what_runs),
-        cmocka_unit_test(a_late_rank_that_does_not_exist),
-        cmocka_unit_test(memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,9 +75,8 @@ static int step(void)
     return support_is_short() ? 3 : 1;
 }
 
-static void every_plan_is_right(void **state)
+TEST(every_plan_is_right)
 {
-    (void)state;
     static const int sizes[] = {2, 3, 4, 5, 6, 7, 8, 17};
     struct rng rng = {support_seed("shared memory")};
     const long rounds = support_cases(3);
@@ -141,9 +140,8 @@ static void run_wrong(const struct shm_plans *plans, const struct shm_host_optio
 }
 
 /* As test/mpi/mismatch.c says, no count is so small that blocks are empty on some ranks only. */
-static void wrong_calls_fail_and_right_ones_follow(void **state)
+TEST(wrong_calls_fail_and_right_ones_follow)
 {
-    (void)state;
     static const char *const names[] = {"direct", "circulant", "recursive-doubling", "ring"};
     static const size_t counts[] = {7, 300, 20000};
     struct rng rng = {support_seed("wrong calls")};
@@ -193,9 +191,8 @@ static void assert_way(const struct shm_call *call, const struct shm_outcome *ou
                  name, call->count, call->segment, rank, outcome->try_sends, outcome->sends, sends);
 }
 
-static void short_calls_go_in_order(void **state)
+TEST(short_calls_go_in_order)
 {
-    (void)state;
     static const char *const names[] = {"direct", "recursive-doubling", "circulant", "swing"};
     struct rng rng = {support_seed("short calls")};
     for (int n = 2; n <= 8; n += step()) {
@@ -231,9 +228,8 @@ static void short_calls_go_in_order(void **state)
 /* ---- Turns ---- */
 
 /* The root of direct in one block receives from all the others, and they receive from it alone. */
-static void few_ranks_take_turns(void **state)
+TEST(few_ranks_take_turns)
 {
-    (void)state;
     enum { N = 4, SHORT = 4096 / sizeof(uint64_t) };
     struct rng rng = {support_seed("turns")};
     struct shm_plans plans[2];
@@ -269,15 +265,4 @@ static void few_ranks_take_turns(void **state)
     }
     for (int root = 0; root < 2; root++)
         shm_plans_free(&plans[root]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_plan_is_right),
-        cmocka_unit_test(wrong_calls_fail_and_right_ones_follow),
-        cmocka_unit_test(short_calls_go_in_order),
-        cmocka_unit_test(few_ranks_take_turns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

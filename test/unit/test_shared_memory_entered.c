@@ -101,9 +101,8 @@ static void run(int n, bool file, struct reader *readers, void *rank_runs(void *
     shm_ranks_free(&job.ranks);
 }
 
-static void a_call_is_read_whole_or_not_at_all(void **state)
+TEST(a_call_is_read_whole_or_not_at_all)
 {
-    (void)state;
     job.seed = support_seed("shared memory entered");
     job.calls = (int)support_cases(20000);
     for (int n = 2; n <= RANKS_MOST; n++) {
@@ -121,9 +120,8 @@ static void a_call_is_read_whole_or_not_at_all(void **state)
 }
 
 /* Of the last calls only, and only what was said. */
-static void a_call_is_known_until_others_follow(void **state)
+TEST(a_call_is_known_until_others_follow)
 {
-    (void)state;
     const struct shm_host_options options = {.file = true};
     shm_ranks_create(&job.ranks, 3, &options);
     const struct strag_shm *reader = job.ranks.views[2];
@@ -151,9 +149,8 @@ static void a_call_is_known_until_others_follow(void **state)
 }
 
 /* A new communicator may get memory that another one has used. */
-static void another_communicator_says_nothing_yet(void **state)
+TEST(another_communicator_says_nothing_yet)
 {
-    (void)state;
     const struct shm_host_options options = {.file = true};
     struct shm_ranks first, second;
     struct strag_shm_entered call;
@@ -180,9 +177,8 @@ static void another_communicator_says_nothing_yet(void **state)
     shm_ranks_free(&job.ranks);
 }
 
-static void a_rank_says_that_it_waits(void **state)
+TEST(a_rank_says_that_it_waits)
 {
-    (void)state;
     const struct shm_host_options options = {.file = true};
     shm_ranks_create(&job.ranks, 3, &options);
     for (int rank = 0; rank < 3; rank++) {
@@ -223,9 +219,8 @@ static void *tell_why(void *argument)
 }
 
 /* Of ranks that ask at the same time one says why a call ends. */
-static void one_rank_says_why(void **state)
+TEST(one_rank_says_why)
 {
-    (void)state;
     job.calls = (int)support_cases(2000);
     for (int n = 2; n <= RANKS_MOST; n++) {
         struct reader readers[RANKS_MOST];
@@ -237,16 +232,4 @@ static void one_rank_says_why(void **state)
         }
         assert_int_equal(atomic_load(&job.said), job.calls);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_is_read_whole_or_not_at_all),
-        cmocka_unit_test(a_call_is_known_until_others_follow),
-        cmocka_unit_test(another_communicator_says_nothing_yet),
-        cmocka_unit_test(a_rank_says_that_it_waits),
-        cmocka_unit_test(one_rank_says_why),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

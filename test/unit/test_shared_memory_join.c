@@ -97,9 +97,8 @@ static void close_host(struct host *host)
 
 /* ---- What is mapped ---- */
 
-static void only_the_right_arena_is_opened(void **state)
+TEST(only_the_right_arena_is_opened)
 {
-    (void)state;
     struct host host;
     struct strag_shm *views[2], *larger[2];
     struct strag_shm_info infos[2], wrong[2];
@@ -148,9 +147,8 @@ static void only_the_right_arena_is_opened(void **state)
 
 /* Another process cannot write there: its mapping cannot be made writable, and it gets no other one
  * of that kind. Nothing stays behind when the last process ends; nothing is in core files. */
-static void others_read_only(void **state)
+TEST(others_read_only)
 {
-    (void)state;
     struct host host;
     struct strag_shm *views[2];
     const int hidden = lines_with("/proc/self/smaps", " dd "); /* the system's own, or valgrind's */
@@ -179,9 +177,8 @@ static size_t touched(const struct strag_shm_size *size)
     return size->bytes - (size_t)size->reserve * size->slot;
 }
 
-static void sizes_keep_to_their_bounds(void **state)
+TEST(sizes_keep_to_their_bounds)
 {
-    (void)state;
     static const int ranks[] = {2, 3, 4, 8, 16, 17, 32, 48, 64, 96, 128, 173, 192, 256, 512, 1024};
     const struct strag_shm_limits usual = {256 * MIB, 256 * MIB, 32 * MIB};
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
@@ -202,9 +199,8 @@ static void sizes_keep_to_their_bounds(void **state)
     }
 }
 
-static void limits_are_asked(void **state)
+TEST(limits_are_asked)
 {
-    (void)state;
     struct strag_shm_size size;
     struct strag_shm_limits limits = {256 * MIB, 1 * MIB, MIB / 8};
     assert_int_equal(strag_shm_size_for(2, &limits, &size), STRAG_SHM_ABLE);
@@ -218,9 +214,8 @@ static void limits_are_asked(void **state)
 }
 
 /* More ranks than was known: a process maps no more than it may. */
-static void no_more_is_mapped_than_allowed(void **state)
+TEST(no_more_is_mapped_than_allowed)
 {
-    (void)state;
     struct host host;
     struct strag_shm *two[8], *eight[8];
     open_host(&host, 8, 32 * MIB);
@@ -248,9 +243,8 @@ static void write_file(const char *folder, const char *name, const char *text)
     fclose(file);
 }
 
-static void cgroups_are_found(void **state)
+TEST(cgroups_are_found)
 {
-    (void)state;
     char top[] = "cgroups.XXXXXX", path[256], list[256];
     static const char *const folders[] = {"memory", "memory/a", "memory/a/b", "a", "a/b"};
     assert_non_null(mkdtemp(top));
@@ -292,9 +286,8 @@ static void cgroups_are_found(void **state)
 /* ---- Joining and leaving ---- */
 
 /* Ranks on two hosts: each rank finds its own host's, in the order of ranks. */
-static void each_host_has_its_own(void **state)
+TEST(each_host_has_its_own)
 {
-    (void)state;
     static const struct strag_shm_host host;
     static const uint8_t lane_of[] = {1, 0, 0, 1, 0};
     struct strag_shm_process *process = strag_shm_process_create(3, MIB);
@@ -330,9 +323,8 @@ static void receive(struct strag_shm *shm, int from, size_t bytes)
 }
 
 /* What a rank sent before it left is there until the receiver leaves, too. */
-static void what_others_read_stays(void **state)
+TEST(what_others_read_stays)
 {
-    (void)state;
     struct host host;
     struct strag_shm *views[2];
     open_host(&host, 2, 64 * MIB);
@@ -350,9 +342,8 @@ static void what_others_read_stays(void **state)
 }
 
 /* Communicators come and go, in any order; ranks leave at different times. */
-static void all_comes_back(void **state)
+TEST(all_comes_back)
 {
-    (void)state;
     enum { LIVE = 24, ROUNDS = 2000, N = 3 };
     struct rng rng = {support_seed("communicators")};
     struct host host;
@@ -383,9 +374,8 @@ static void all_comes_back(void **state)
 
 /* Each communicator has a mailbox, and a slot in reserve; if there are no more, one must go first.
  */
-static void communicators_are_limited(void **state)
+TEST(communicators_are_limited)
 {
-    (void)state;
     struct host host;
     struct strag_shm *views[256][2], *more[2];
     int made = 0;
@@ -403,11 +393,10 @@ static void communicators_are_limited(void **state)
 }
 
 /* What was mapped stays so for the next communicator: its pages need not be found again. */
-static void arenas_stay(void **state)
+TEST(arenas_stay)
 {
     struct host host;
     struct strag_shm *views[3];
-    (void)state;
     open_host(&host, 3, 64 * MIB);
     assert_int_equal(join(&host, views), STRAG_SHM_ABLE);
     const size_t mapped = host.processes[0]->mapped;
@@ -425,12 +414,11 @@ static void arenas_stay(void **state)
 
 /* Where addresses are short what nobody uses makes room for what somebody needs, but not what is
  * held. */
-static void unused_ones_make_room(void **state)
+TEST(unused_ones_make_room)
 {
     struct host first, second;
     struct strag_shm *views[2];
     struct strag_shm_hold *holds[2];
-    (void)state;
     open_host(&first, 2, 32 * MIB);
     open_host(&second, 2, 32 * MIB);
     struct host mixed = {2, {first.processes[0], second.processes[0]}};
@@ -458,9 +446,8 @@ static void unused_ones_make_room(void **state)
 }
 
 /* 1024 ranks of a host, in memory that all of this process see: bytes each, and messages to all. */
-static void a_thousand_ranks_fit(void **state)
+TEST(a_thousand_ranks_fit)
 {
-    (void)state;
     enum { N = 1024 };
     static struct strag_shm_process *processes[N];
     static struct strag_shm *views[N];
@@ -500,9 +487,8 @@ static void a_thousand_ranks_fit(void **state)
 }
 
 /* Processors are shared by few, or not: the ranks of each set of processors are counted. */
-static void few_are_at_most_two_for_each_processor(void **state)
+TEST(few_are_at_most_two_for_each_processor)
 {
-    (void)state;
     const struct {
         int n, yields;
         int processors[4]; /* of the ranks: number, and set, */
@@ -531,25 +517,4 @@ static void few_are_at_most_two_for_each_processor(void **state)
         strag_shm_free(shm);
     }
     strag_shm_process_free(process);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_the_right_arena_is_opened),
-        cmocka_unit_test(others_read_only),
-        cmocka_unit_test(sizes_keep_to_their_bounds),
-        cmocka_unit_test(limits_are_asked),
-        cmocka_unit_test(no_more_is_mapped_than_allowed),
-        cmocka_unit_test(cgroups_are_found),
-        cmocka_unit_test(each_host_has_its_own),
-        cmocka_unit_test(what_others_read_stays),
-        cmocka_unit_test(all_comes_back),
-        cmocka_unit_test(communicators_are_limited),
-        cmocka_unit_test(arenas_stay),
-        cmocka_unit_test(unused_ones_make_room),
-        cmocka_unit_test(a_thousand_ranks_fit),
-        cmocka_unit_test(few_are_at_most_two_for_each_processor),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

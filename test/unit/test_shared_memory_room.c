@@ -68,9 +68,8 @@ static void free_plans(struct shm_plans *plans, int nplans)
         shm_plans_free(&plans[p]);
 }
 
-static void plans_run_with_next_to_no_room(void **state)
+TEST(plans_run_with_next_to_no_room)
 {
-    (void)state;
     static const int ranks[] = {2, 3, 4, 5, 6, 7, 8, 11, 16};
     struct rng rng = {support_seed("no room")};
     const long rounds = support_cases(support_is_short() ? 2 : 4);
@@ -100,9 +99,8 @@ static void plans_run_with_next_to_no_room(void **state)
 }
 
 /* Threads of the same processes: each communicator's calls must end whatever the others do. */
-static void communicators_do_not_starve_each_other(void **state)
+TEST(communicators_do_not_starve_each_other)
 {
-    (void)state;
     enum { COMMUNICATORS = 3 };
     struct rng rng = {support_seed("threads")};
     const long rounds = support_cases(support_is_short() ? 3 : 8);
@@ -217,9 +215,8 @@ static bool receives(struct shm_ranks *ranks, int rank, int from)
 }
 
 /* Whoever waits takes what is in the way of others, but only then. */
-static void a_starved_rank_is_helped(void **state)
+TEST(a_starved_rank_is_helped)
 {
-    (void)state;
     struct shm_ranks ranks;
     start(&ranks, 3, 4, 1);
     assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
@@ -239,9 +236,8 @@ static void a_starved_rank_is_helped(void **state)
 }
 
 /* There is no memory to take it to: that is tried again. */
-static void a_starved_rank_is_helped_later(void **state)
+TEST(a_starved_rank_is_helped_later)
 {
-    (void)state;
     struct shm_ranks ranks;
     start(&ranks, 3, 4, 1);
     assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
@@ -296,18 +292,16 @@ static int places_of(bool yields, int slots)
 
 /* What was read is out of the reader's cache when it is written again, unless ranks share caches.
  */
-static void long_messages_go_round(void **state)
+TEST(long_messages_go_round)
 {
-    (void)state;
     assert_int_equal(places_of(false, 30), 30);
     assert_int_equal(places_of(false, STRAG_SHM_CELLS), STRAG_SHM_CELLS);
     assert_int_equal(places_of(true, 30), STRAG_SHM_CELLS);
 }
 
 /* Each communicator has a slot whatever others have, and no more than that. */
-static void each_communicator_has_a_slot(void **state)
+TEST(each_communicator_has_a_slot)
 {
-    (void)state;
     struct shm_ranks first, second, third;
     start(&first, 2, 4, 1);
     shm_ranks_dup(&second, &first);
@@ -333,9 +327,8 @@ static void each_communicator_has_a_slot(void **state)
 }
 
 /* If the slot in which values were first has come back, they are found where they are now. */
-static void values_are_shared_where_they_are(void **state)
+TEST(values_are_shared_where_they_are)
 {
-    (void)state;
     enum { CONTENT = 1 };
     struct shm_ranks ranks;
     start(&ranks, 5, 4, 1);
@@ -353,9 +346,8 @@ static void values_are_shared_where_they_are(void **state)
 
 /* A call whose elements are too long does not enter: whoever looks after the communicator at the
  * time is left alone. */
-static void who_looks_after_is_not_thrown_out(void **state)
+TEST(who_looks_after_is_not_thrown_out)
 {
-    (void)state;
     const struct strag_shm_size size = size_of(4, 0, 1);
     const struct shm_host_options options = {.yields = true, .threads = true, .size = &size};
     struct shm_ranks ranks;
@@ -379,9 +371,8 @@ static void who_looks_after_is_not_thrown_out(void **state)
 }
 
 /* A rank that has given the call up takes nothing more, but keeps nobody from sending to others. */
-static void who_gives_up_is_in_nobodys_way(void **state)
+TEST(who_gives_up_is_in_nobodys_way)
 {
-    (void)state;
     struct shm_ranks ranks;
     start(&ranks, 3, 4, 1);
     assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
@@ -398,9 +389,8 @@ static void who_gives_up_is_in_nobodys_way(void **state)
 
 /* Nothing is wrong where a rank has taken all that it was sent, has gone on to its next call, and
  * the sender has not looked since: it looks at 32 rings at a time. */
-static void who_has_gone_on_took_all(void **state)
+TEST(who_has_gone_on_took_all)
 {
-    (void)state;
     enum { RINGS = 33, LAST = RINGS + 1, N = LAST + 2 };
     const int value = 17;
     const void *arrived;
@@ -429,9 +419,8 @@ static void leave_one_behind(struct shm_ranks *ranks, unsigned rings, unsigned s
 
 /* What a rank has not taken in an earlier call keeps its ring, but not for ever: that is no
  * mismatch, although this call is over for that rank. */
-static void earlier_messages_are_no_mismatch(void **state)
+TEST(earlier_messages_are_no_mismatch)
 {
-    (void)state;
     struct shm_ranks ranks;
     leave_one_behind(&ranks, 0, 2);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
@@ -448,9 +437,8 @@ static void earlier_messages_are_no_mismatch(void **state)
 }
 
 /* ... but who has given up may never come back to take them out of the way, ... */
-static void nobody_waits_for_who_gives_up(void **state)
+TEST(nobody_waits_for_who_gives_up)
 {
-    (void)state;
     struct shm_ranks ranks;
     leave_one_behind(&ranks, 0, 2);
     give_up(&ranks, 1);
@@ -466,9 +454,8 @@ static void nobody_waits_for_who_gives_up(void **state)
 }
 
 /* ... and who has left reads nothing. */
-static void nobody_waits_for_who_has_left(void **state)
+TEST(nobody_waits_for_who_has_left)
 {
-    (void)state;
     struct shm_ranks ranks;
     leave_one_behind(&ranks, 0, 2);
     strag_shm_end(ranks.views[1]);
@@ -479,9 +466,8 @@ static void nobody_waits_for_who_has_left(void **state)
 }
 
 /* Slots of messages that will never be read come back at once, also in a later call. */
-static void earlier_messages_keep_no_slots(void **state)
+TEST(earlier_messages_keep_no_slots)
 {
-    (void)state;
     struct shm_ranks ranks;
     leave_one_behind(&ranks, 4, 1);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING); /* rank 1 may still read it */
@@ -495,9 +481,8 @@ static void earlier_messages_keep_no_slots(void **state)
 }
 
 /* A rank that has given a call up looks for what is left of it as long as some may come. */
-static void who_gave_up_looks_until_all_go_on(void **state)
+TEST(who_gave_up_looks_until_all_go_on)
 {
-    (void)state;
     struct shm_ranks ranks;
     start(&ranks, 3, 4, 4);
     struct strag_shm *const shm = ranks.views[1], *const late = ranks.views[0];
@@ -520,26 +505,4 @@ static void who_gave_up_looks_until_all_go_on(void **state)
     assert_false(shm->has_stale);
     assert_true(receives(&ranks, 1, 2));
     finish(&ranks);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_starved_rank_is_helped),
-        cmocka_unit_test(a_starved_rank_is_helped_later),
-        cmocka_unit_test(each_communicator_has_a_slot),
-        cmocka_unit_test(long_messages_go_round),
-        cmocka_unit_test(values_are_shared_where_they_are),
-        cmocka_unit_test(who_looks_after_is_not_thrown_out),
-        cmocka_unit_test(who_gives_up_is_in_nobodys_way),
-        cmocka_unit_test(who_has_gone_on_took_all),
-        cmocka_unit_test(earlier_messages_are_no_mismatch),
-        cmocka_unit_test(nobody_waits_for_who_gives_up),
-        cmocka_unit_test(nobody_waits_for_who_has_left),
-        cmocka_unit_test(earlier_messages_keep_no_slots),
-        cmocka_unit_test(who_gave_up_looks_until_all_go_on),
-        cmocka_unit_test(plans_run_with_next_to_no_room),
-        cmocka_unit_test(communicators_do_not_starve_each_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,9 +114,8 @@ static void receives(struct host *host, int rank, int from)
 
 /* ---- A processor for each rank ---- */
 
-static void with_a_processor_each_nobody_yields_soon(void **state)
+TEST(with_a_processor_each_nobody_yields_soon)
 {
-    (void)state;
     struct host host;
     open_host(&host, 2, 0, false);
     struct strag_shm *shm = host.rank[0];
@@ -132,9 +131,8 @@ static void with_a_processor_each_nobody_yields_soon(void **state)
     close_host(&host);
 }
 
-static void with_ranks_on_other_hosts_each_look_progresses(void **state)
+TEST(with_ranks_on_other_hosts_each_look_progresses)
 {
-    (void)state;
     struct host host;
     open_host(&host, 2, 1, false);
     look(host.rank[1], 100, 0, 100);
@@ -142,9 +140,8 @@ static void with_ranks_on_other_hosts_each_look_progresses(void **state)
 }
 
 /* The host's work goes on in every 32nd call although no rank ever waits. */
-static void calls_progress_without_waiting(void **state)
+TEST(calls_progress_without_waiting)
 {
-    (void)state;
     for (int yields = 0; yields < 2; yields++) {
         struct host host;
         open_host(&host, 2, 0, yields); /* in call 1 */
@@ -157,9 +154,8 @@ static void calls_progress_without_waiting(void **state)
 
 /* Rank 0's first call has ended; in its second one it polls for a message of rank 1, which has not
  * got all that it wants in the first one, and would wait for ever. */
-static void a_rank_that_polls_shows_in_which_call_it_is(void **state)
+TEST(a_rank_that_polls_shows_in_which_call_it_is)
 {
-    (void)state;
     for (int yields = 0; yields < 2; yields++) {
         const void *value;
         struct host host;
@@ -181,9 +177,8 @@ static void a_rank_that_polls_shows_in_which_call_it_is(void **state)
 
 /* When the communicator has failed a rank that waits learns that soon, whether it polls or not. The
  * other one may have left before; that alone is no error. */
-static void a_rank_that_waits_sees_that_the_communicator_has_failed(void **state)
+TEST(a_rank_that_waits_sees_that_the_communicator_has_failed)
 {
-    (void)state;
     for (int polls = 0; polls < 2; polls++) {
         const void *value;
         struct host host;
@@ -219,9 +214,8 @@ static void complete(struct strag_transfer *transfer, int status)
 
 /* What polls has moved when a look has found something, until it is asked; not while it waits for
  * another host only. */
-static void a_rank_that_polls_knows_whether_it_has_moved(void **state)
+TEST(a_rank_that_polls_knows_whether_it_has_moved)
 {
-    (void)state;
     struct host host;
     open_host(&host, 2, 1, true);
     struct strag_shm *shm = host.rank[0];
@@ -257,9 +251,8 @@ static void a_rank_that_polls_knows_whether_it_has_moved(void **state)
 /* ---- Shared processors ---- */
 
 /* One look, then the processor is given away: by the host's progress once in 32 looks. */
-static void an_unpublished_wait_yields(void **state)
+TEST(an_unpublished_wait_yields)
 {
-    (void)state;
     struct host host;
     open_host(&host, 2, 0, true);
     struct strag_shm *shm = host.rank[0];
@@ -281,9 +274,8 @@ static void open_drawing(struct host *host)
     awaits(host, 2, 1, 0x1);
 }
 
-static void where_nobody_could_go_on_the_processor_is_kept(void **state)
+TEST(where_nobody_could_go_on_the_processor_is_kept)
 {
-    (void)state;
     struct host host;
     open_drawing(&host);
     look(host.rank[0], 199, 0, 0); /* B is stuck; D could go on, but elsewhere */
@@ -296,9 +288,8 @@ static void where_nobody_could_go_on_the_processor_is_kept(void **state)
     close_host(&host);
 }
 
-static void who_has_what_it_waits_for_gets_the_processor(void **state)
+TEST(who_has_what_it_waits_for_gets_the_processor)
 {
-    (void)state;
     struct host host;
     open_drawing(&host);
     awaits(&host, 1, 0, 0x5); /* B waits for A and C */
@@ -314,9 +305,8 @@ static void who_has_what_it_waits_for_gets_the_processor(void **state)
 }
 
 /* What B has taken it does not wait for; then it waits for the next one. */
-static void messages_count_until_they_are_taken(void **state)
+TEST(messages_count_until_they_are_taken)
 {
-    (void)state;
     struct host host;
     open_drawing(&host);
     sends(&host, 0, 1);
@@ -332,9 +322,8 @@ static void messages_count_until_they_are_taken(void **state)
     close_host(&host);
 }
 
-static void a_rank_that_moved_looks_at_its_new_neighbours(void **state)
+TEST(a_rank_that_moved_looks_at_its_new_neighbours)
 {
-    (void)state;
     struct host host;
     open_drawing(&host);
     look(host.rank[0], 10, 0, 0);
@@ -346,22 +335,4 @@ static void a_rank_that_moved_looks_at_its_new_neighbours(void **state)
     processor = 1;
     look(host.rank[0], 10, 0, 0);
     close_host(&host);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_a_processor_each_nobody_yields_soon),
-        cmocka_unit_test(with_ranks_on_other_hosts_each_look_progresses),
-        cmocka_unit_test(calls_progress_without_waiting),
-        cmocka_unit_test(a_rank_that_polls_shows_in_which_call_it_is),
-        cmocka_unit_test(a_rank_that_waits_sees_that_the_communicator_has_failed),
-        cmocka_unit_test(a_rank_that_polls_knows_whether_it_has_moved),
-        cmocka_unit_test(an_unpublished_wait_yields),
-        cmocka_unit_test(where_nobody_could_go_on_the_processor_is_kept),
-        cmocka_unit_test(who_has_what_it_waits_for_gets_the_processor),
-        cmocka_unit_test(messages_count_until_they_are_taken),
-        cmocka_unit_test(a_rank_that_moved_looks_at_its_new_neighbours),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,9 +32,8 @@ static long write_many(struct strag_shm_writing *writing, const struct machine *
 
 /* If that costs no more, messages go through the caches, but for some to know what others cost.
  */
-static void through_the_caches_is_usual(void **state)
+TEST(through_the_caches_is_usual)
 {
-    (void)state;
     struct strag_shm_writing writing = strag_shm_writing_begin();
     assert_int_equal(write_many(&writing, &near, 100), 0);
     assert_in_range(write_many(&writing, &near, 10000), 1, 200);
@@ -42,18 +41,16 @@ static void through_the_caches_is_usual(void **state)
 }
 
 /* If it costs much more, they go around, and seldom are others tried. */
-static void around_where_that_is_faster(void **state)
+TEST(around_where_that_is_faster)
 {
-    (void)state;
     struct strag_shm_writing writing = strag_shm_writing_begin();
     write_many(&writing, &far, 300);
     assert_in_range(write_many(&writing, &far, 1000000), 990000, 999999);
 }
 
 /* A little slower is not enough: the receiver's reading costs something, too. */
-static void around_only_where_that_is_much_faster(void **state)
+TEST(around_only_where_that_is_much_faster)
 {
-    (void)state;
     const struct machine between = {0.15, 0.05};
     struct strag_shm_writing writing = strag_shm_writing_begin();
     write_many(&writing, &between, 300);
@@ -61,9 +58,8 @@ static void around_only_where_that_is_much_faster(void **state)
 }
 
 /* Ranks move to other processors, both ways. */
-static void ranks_may_move(void **state)
+TEST(ranks_may_move)
 {
-    (void)state;
     struct strag_shm_writing writing = strag_shm_writing_begin();
     write_many(&writing, &near, 10000);
     write_many(&writing, &far, 100);
@@ -73,9 +69,8 @@ static void ranks_may_move(void **state)
 }
 
 /* Now and then somebody else has the processor in the midst of a message. */
-static void what_is_held_up_does_not_count(void **state)
+TEST(what_is_held_up_does_not_count)
 {
-    (void)state;
     struct strag_shm_writing writing = strag_shm_writing_begin();
     struct rng rng = {support_seed("held up")};
     write_many(&writing, &near, 300);
@@ -86,9 +81,8 @@ static void what_is_held_up_does_not_count(void **state)
 }
 
 /* Every fourth message goes to another partner than the rest: what most of them cost counts. */
-static void one_partner_of_four(void **state)
+TEST(one_partner_of_four)
 {
-    (void)state;
     struct strag_shm_writing one_near = strag_shm_writing_begin(), one_far = one_near;
     long around_near = 0, around_far = 0;
     for (long i = 0; i < 20000; i++) {
@@ -108,9 +102,8 @@ static void one_partner_of_four(void **state)
 /* ---- What arrives ---- */
 
 /* Both ways, from any address, of any length. */
-static void messages_arrive_whole(void **state)
+TEST(messages_arrive_whole)
 {
-    (void)state;
     static _Alignas(STRAG_SHM_LINE) unsigned char slot[STRAG_SHM_LONGEST + MARGIN];
     static unsigned char values[STRAG_SHM_LONGEST + MARGIN];
     struct rng rng = {support_seed("messages")};
@@ -133,18 +126,4 @@ static void messages_arrive_whole(void **state)
             assert_int_equal(slot[b], 0x5a);
     }
     assert_in_range(around, 500, 1500);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(through_the_caches_is_usual),
-        cmocka_unit_test(around_where_that_is_faster),
-        cmocka_unit_test(around_only_where_that_is_much_faster),
-        cmocka_unit_test(ranks_may_move),
-        cmocka_unit_test(what_is_held_up_does_not_count),
-        cmocka_unit_test(one_partner_of_four),
-        cmocka_unit_test(messages_arrive_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,6 @@ enum { MIB = 1 << 20, CALLS = 3 /* of a window */ };
 /* As in strag_meter_take: host 3's link is half as wide. */
 static double slower(const void *context, int host)
 {
-    (void)context;
     return host == 3 ? 2 : 1;
 }
 
@@ -33,9 +32,8 @@ static void assert_rate(struct strag_meter *meter, double least, double rate)
     assert_true(fabs(strag_meter_take(meter, least, slower, NULL) - rate) < 1e-9);
 }
 
-static void test_meter(void **state)
+TEST(test_meter)
 {
-    (void)state;
     struct strag_meter empty = {.busy = 0}, *meter = &empty;
     strag_meter_begin(meter, 1);
     strag_meter_end(meter, 1, 1000, 1.0); /* alone: it tells nothing */
@@ -71,9 +69,8 @@ static void drain(struct strag_meter *meter, int host, size_t bytes, double seco
 }
 
 /* The best host counts, by what is expected of it, if its messages waited for long enough. */
-static void test_best_host(void **state)
+TEST(test_best_host)
 {
-    (void)state;
     struct strag_meter empty = {.busy = 0}, *meter = &empty;
     drain(meter, 8, 300, 1);
     drain(meter, 0, 500, 5);
@@ -88,9 +85,8 @@ static void test_best_host(void **state)
 }
 
 /* Of very many hosts the first ones; a send to another one is no reason to count what waits. */
-static void test_many_hosts(void **state)
+TEST(test_many_hosts)
 {
-    (void)state;
     struct strag_meter empty = {.busy = 0}, *meter = &empty;
     for (int i = 0; i < STRAG_METER_LANES; i++)
         drain(meter, 100 * i, 100, 5 - i / 4);
@@ -284,9 +280,8 @@ static long step(void)
     return support_is_short() ? 5 : support_is_full() ? 1 : 2;
 }
 
-static void test_one_slow_host(void **state)
+TEST(test_one_slow_host)
 {
-    (void)state;
     struct rng rng = {support_seed("one slow host")};
     for (long c = 0; c < support_cases(12); c += step())
         one_slow_host((int)(c % 3), (int)(c / 3 % 4), 1, &rng);
@@ -294,18 +289,16 @@ static void test_one_slow_host(void **state)
 
 /* Two streams out of a host at any time: nothing is ever counted, and rare probes must do. Each
  * algorithm and most of the factors once. */
-static void test_two_ranks_per_host(void **state)
+TEST(test_two_ranks_per_host)
 {
-    (void)state;
     struct rng rng = {support_seed("two ranks per host")};
     for (long c = 1; c < support_cases(12); c += 5)
         one_slow_host((int)(c % 3), (int)(c / 3 % 4), 2, &rng);
 }
 
 /* Buffers that swallow most of what is sent, so that little ever waits; other numbers of hosts. */
-static void test_random_jobs(void **state)
+TEST(test_random_jobs)
 {
-    (void)state;
     struct rng rng = {support_seed("random jobs")};
     for (long c = 0; c < support_cases(6); c += step()) {
         struct job job;
@@ -323,9 +316,8 @@ static void test_random_jobs(void **state)
 
 /* Links that are anything up to 6 % slower in every call, and a rank that is late in all of them:
  * the meters may be taken in, the probes are not. */
-static void test_only_seems_so(void **state)
+TEST(test_only_seems_so)
 {
-    (void)state;
     struct rng rng = {support_seed("only seems so")};
     for (long c = 0; c < support_cases(6); c++) {
         struct job job;
@@ -409,9 +401,8 @@ static void assert_factors(const struct by_hand *by_hand, const double *want)
 
 static const double fine[HOSTS] = {1, 1, 1, 1, 1, 1, 1, 1}, equal[HOSTS] = {9, 9, 9, 9, 9, 9, 9, 9};
 
-static void test_verdicts(void **state)
+TEST(test_verdicts)
 {
-    (void)state;
     static const double two[HOSTS] = {9, 9, 9, 3, 9, 4.4, 9, 9},
                         both[HOSTS] = {1, 1, 1, 3, 1, 2.05, 1, 1};
     struct by_hand by_hand;
@@ -451,9 +442,8 @@ static void test_verdicts(void **state)
 
 /* A meter's suspicion makes the second probe follow at once, whomever it is about. The factor is
  * what both say. */
-static void test_at_once(void **state)
+TEST(test_at_once)
 {
-    (void)state;
     struct by_hand by_hand;
     by_hand_make(&by_hand, NULL);
     assert_int_equal(metered_window(&by_hand, 4, 1), 3);
@@ -466,9 +456,8 @@ static void test_at_once(void **state)
 }
 
 /* A suspicion that probes refute is none any more, a stronger one is; until it has gone. */
-static void test_refuted(void **state)
+TEST(test_refuted)
 {
-    (void)state;
     struct by_hand by_hand;
     by_hand_make(&by_hand, NULL);
     assert_int_equal(metered_window(&by_hand, 6, 0.1), 3);
@@ -483,9 +472,8 @@ static void test_refuted(void **state)
     by_hand_free(&by_hand);
 }
 
-static void test_not_slow(void **state)
+TEST(test_not_slow)
 {
-    (void)state;
     static const double by_nature[HOSTS] = {9, 9, 4.5, 9, 2.25, 9, 9, 9};
     const struct strag_state_record known = {.nslow = 2, .slow = {{6, 1.5}, {6, 2}}};
     struct by_hand by_hand;
@@ -512,9 +500,8 @@ static void test_not_slow(void **state)
 }
 
 /* What probes may take of the job's time. */
-static void test_budget(void **state)
+TEST(test_budget)
 {
-    (void)state;
     struct by_hand by_hand;
     by_hand_make(&by_hand, NULL);
     assert_int_equal(next_window(&by_hand, 1.4), 0); /* 3 ms are expected: 1/500 of the time */
@@ -542,9 +529,8 @@ static void test_budget(void **state)
     by_hand_free(&by_hand);
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-    (void)state;
     struct by_hand by_hand;
     double rate[HOSTS];
     by_hand_make(&by_hand, NULL);
@@ -563,9 +549,8 @@ static void test_bytes(void **state)
 /* With a suspicion messages take a tenth of the calls' time in three rounds, in which the slow link
  * takes as much longer as meters say, up to 30 ms; to confirm what a probe has found the same, as
  * it says, in four. Then they are as short as ever. */
-static void test_thorough(void **state)
+TEST(test_thorough)
 {
-    (void)state;
     double slow[HOSTS] = {100, 100, 100, 100, 100, 50, 100, 100};
     struct by_hand by_hand;
     by_hand_make(&by_hand, NULL);
@@ -591,9 +576,8 @@ static void test_thorough(void **state)
 
 /* A long probe has refuted a suspicion: the next one is short, and may come as soon as that costs
  * little. */
-static void test_price(void **state)
+TEST(test_price)
 {
-    (void)state;
     struct by_hand by_hand;
     by_hand_make(&by_hand, NULL);
     for (int h = 0; h < HOSTS; h++)
@@ -611,9 +595,8 @@ static void test_price(void **state)
 }
 
 /* Each probe has other partners, until it was all of them in turn. */
-static void test_partners(void **state)
+TEST(test_partners)
 {
-    (void)state;
     for (int hosts = 3; hosts < 40; hosts++) {
         const int partners = hosts <= STRAG_PROBE_PARTNERS ? hosts - 1 : STRAG_PROBE_PARTNERS;
         for (int round = 0; round < 3 * partners; round++)
@@ -632,35 +615,10 @@ static int attempt(const void *what, struct strag_error *err, bool *made)
     return all ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory");
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
-    (void)state;
     struct strag_topology *topology;
     assert_int_equal(strag_topology_flat(HOSTS, 1, &topology, NULL), STRAG_OK);
     assert_int_equal(exhaust("hosts", attempt, topology), 3);
     strag_topology_free(topology);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_meter),
-        cmocka_unit_test(test_best_host),
-        cmocka_unit_test(test_many_hosts),
-        cmocka_unit_test(test_one_slow_host),
-        cmocka_unit_test(test_two_ranks_per_host),
-        cmocka_unit_test(test_random_jobs),
-        cmocka_unit_test(test_only_seems_so),
-        cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_at_once),
-        cmocka_unit_test(test_refuted),
-        cmocka_unit_test(test_not_slow),
-        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_thorough),
-        cmocka_unit_test(test_price),
-        cmocka_unit_test(test_partners),
-        cmocka_unit_test(test_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,6 @@ static int make_ranks(void **state)
 {
     static const char *const hosts[] = {"a.x", "b", "7"};
     static const int32_t world[] = {4, 2, 9};
-    (void)state;
     for (int r = 0; r < 3; r++) {
         strcpy(ranks[r].host, hosts[r]);
         ranks[r].world = world[r];
@@ -48,7 +47,6 @@ static void refused(int (*check)(const char *, int, struct strag_error *), const
 
 static void straggler(void **state)
 {
-    (void)state;
     straggler_is("2", 1, 1, 1);
     straggler_is("9:250", 1, 2, 250e-6);
     straggler_is("4:1.5e3", 1, 0, 1.5e-3);
@@ -76,7 +74,6 @@ static void straggler(void **state)
 /* The last to arrive comes first; ranks of the job that are not here are left out. */
 static void several(void **state)
 {
-    (void)state;
     struct strag_state_record record = {.nstragglers = 0};
     straggler_is("4:250,9:1500,2:500", 3, 2, 1500e-6);
     assert_int_equal(strag_state_read_straggler("4:250,9:1500,2:500", ranks, 3, &record, NULL),
@@ -117,7 +114,6 @@ static void slow_is(const char *text, int nslow, const struct strag_slow *expect
 
 static void slow(void **state)
 {
-    (void)state;
     slow_is("4:2", 1, (struct strag_slow[]){{0, 2}});
     slow_is("a:2,b.y:1.5", 2, (struct strag_slow[]){{0, 2}, {1, 1.5}});
     slow_is("7:2", 0, NULL); /* a number is a rank, which is not here */
@@ -138,7 +134,6 @@ static void slow(void **state)
 /* More than there is room for, and a refusal that must not leave half of them. */
 static void room(void **state)
 {
-    (void)state;
     char text[2048] = "";
     struct strag_state_record record = {.nslow = 0};
     for (int i = 0; i < STRAG_SLOW_MAX + 6; i++)
@@ -153,7 +148,6 @@ static void room(void **state)
 
 static void items(void **state)
 {
-    (void)state;
     struct strag_slow_item item;
     const char *rest = "3:2,host:with:1.5";
     assert_int_equal(strag_state_next_slow(&rest, 9, "FORM", &item, NULL), STRAG_OK);
@@ -168,7 +162,6 @@ static void items(void **state)
 /* Hosts that are not there; a number is a rank. */
 static void elsewhere(void **state)
 {
-    (void)state;
     struct strag_slow_item item;
     const char *rest = ",a:2,c.x:3,12:4,b.y:2,,a.y:5";
     assert_true(strag_state_next_elsewhere(&rest, ranks, 3, &item));

@@ -52,9 +52,8 @@ static void check_pipeline(int n, int straggler, int blocks)
     assert_true(fabs(measure.sent_total - 2.0 * (n - 1)) < 1e-9 * n);
 }
 
-static void pipeline_of_any_n(void **state)
+TEST(pipeline_of_any_n)
 {
-    (void)state;
     int most = ranks_to_verify(48);
     for (int n = 2; n <= most; n++) {
         check_pipeline(n, n / 3, 0);
@@ -63,9 +62,8 @@ static void pipeline_of_any_n(void **state)
     check_pipeline(257, 200, 20);
 }
 
-static void pipeline_of_any_rank_and_blocks(void **state)
+TEST(pipeline_of_any_rank_and_blocks)
 {
-    (void)state;
     int most = ranks_to_verify(12);
     for (int n = 2; n <= most && n <= 32; n++) {
         for (int straggler = 0; straggler < n; straggler++) {
@@ -107,9 +105,8 @@ static void check_direct(struct late *late, int segments)
     assert_true(fabs(measure.sent_total - 2.0 * (n - 1)) < 1e-9 * n);
 }
 
-static void direct_of_any_n_and_ranks(void **state)
+TEST(direct_of_any_n_and_ranks)
 {
-    (void)state;
     struct late late;
     for (int n = 2; n <= ranks_to_verify(24); n++) {
         for (int straggler = 0; straggler < n; straggler++) {
@@ -121,9 +118,8 @@ static void direct_of_any_n_and_ranks(void **state)
     check_direct(&late, 3);
 }
 
-static void direct_of_several(void **state)
+TEST(direct_of_several)
 {
-    (void)state;
     struct late late;
     for (int n = 3; n <= ranks_to_verify(20); n++) {
         for (int count = 2; count <= STRAG_STRAGGLERS_MAX && count < n; count++) {
@@ -135,9 +131,8 @@ static void direct_of_several(void **state)
     }
 }
 
-static void direct_refuses(void **state)
+TEST(direct_refuses)
 {
-    (void)state;
     struct strag_error err;
     struct late late;
     late_make(&late, 2, 2, 0, 1, 0);
@@ -164,9 +159,8 @@ static int check_stragglar(int n, int straggler)
     return measure.rounds - measure.before;
 }
 
-static void stragglar_of_powers_of_two(void **state)
+TEST(stragglar_of_powers_of_two)
 {
-    (void)state;
     int most = ranks_to_verify(128);
     for (int n = 2, q = 1; n <= most; n *= 2, q++) {
         for (int straggler = 0; straggler < n; straggler += 1 + n / 8)
@@ -175,9 +169,8 @@ static void stragglar_of_powers_of_two(void **state)
     }
 }
 
-static void stragglar_of_even_n(void **state)
+TEST(stragglar_of_even_n)
 {
-    (void)state;
     int most = ranks_to_verify(28);
     for (int n = 2; n <= most && n <= 128; n += 2) {
         int least = n - 2 + log2_ceil(n);
@@ -185,9 +178,8 @@ static void stragglar_of_even_n(void **state)
     }
 }
 
-static void stragglar_of_others_is_refused(void **state)
+TEST(stragglar_of_others_is_refused)
 {
-    (void)state;
     static const struct {
         int n;
         const char *why;
@@ -211,9 +203,8 @@ static void stragglar_of_others_is_refused(void **state)
 
 /* ---- broadcast-after, and all of them ---- */
 
-static void broadcast_after(void **state)
+TEST(broadcast_after)
 {
-    (void)state;
     for (int n = 2; n <= ranks_to_verify(40); n++) {
         for (int straggler = 0; straggler < n; straggler += 1 + n / 3) {
             struct strag_measure measure = verified("broadcast-after", n, straggler, 0);
@@ -223,9 +214,8 @@ static void broadcast_after(void **state)
     }
 }
 
-static void somebody_must_be_late(void **state)
+TEST(somebody_must_be_late)
 {
-    (void)state;
     static const char *const names[] = {"straggler-pipeline", "straggler-trees", "straggler-direct",
                                         "stragglar", "broadcast-after"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -242,9 +232,8 @@ static void somebody_must_be_late(void **state)
 }
 
 /* Of several stragglers the latest, of equal ones the lowest. */
-static void the_latest_is_waited_for(void **state)
+TEST(the_latest_is_waited_for)
 {
-    (void)state;
     static const struct {
         struct strag_straggler straggler[3];
         int rank;
@@ -288,9 +277,8 @@ static int best_matching(int n, const int32_t *weight, unsigned used)
     return best;
 }
 
-static void matchings_are_the_best(void **state)
+TEST(matchings_are_the_best)
 {
-    (void)state;
     enum { MOST = 10 };
     struct rng rng = {support_seed("matchings_are_the_best")};
     struct strag_matching *matching = strag_matching_create();
@@ -340,9 +328,8 @@ static void assert_seconds(double found, double expected)
 
 /* On a switch a round of 1/m takes alpha + s/m/B. What the others do first costs nothing while they
  * wait anyway. */
-static void rounds_before_cost_nothing_while_waiting(void **state)
+TEST(rounds_before_cost_nothing_while_waiting)
 {
-    (void)state;
     static const double alpha = 2e-6, bandwidth = 1e9, bytes = 1e6;
     struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     model.alpha = alpha;
@@ -366,9 +353,8 @@ static void rounds_before_cost_nothing_while_waiting(void **state)
 }
 
 /* The period that the profile relies on: with and without it the same time, on a torus as well. */
-static void rounds_that_take_turns(void **state)
+TEST(rounds_that_take_turns)
 {
-    (void)state;
     struct strag_algorithm plain = *support_algorithm("straggler-pipeline");
     plain.same_rounds = NULL;
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "4x3", NULL, 1);
@@ -422,9 +408,8 @@ static struct strag_entry chosen(int n, double delay, const struct strag_model *
 /* From a delay of about 1/n of what the vector takes on a link, a plan for a straggler is chosen:
  * the others' reduce-scatter takes (n-2)/(n-1), and the rest 1, where all together take 2(n-1)/n.
  * (About: that takes many blocks, and ring, too, sends something far.) */
-static void below_the_break_even_a_symmetric_plan(void **state)
+TEST(below_the_break_even_a_symmetric_plan)
 {
-    (void)state;
     struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const size_t bytes = (size_t)1 << 30;
     model.alpha = 1e-7;
@@ -439,9 +424,8 @@ static void below_the_break_even_a_symmetric_plan(void **state)
 }
 
 /* sqrt(q s beta / alpha) blocks, of those that are compared. */
-static void blocks_come_from_the_model(void **state)
+TEST(blocks_come_from_the_model)
 {
-    (void)state;
     const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const struct strag_algorithm *pipeline = support_algorithm("straggler-pipeline");
     int before = 0;
@@ -456,9 +440,8 @@ static void blocks_come_from_the_model(void **state)
 }
 
 /* Counts that are pinned, and an algorithm alone. */
-static void choices_can_be_narrowed(void **state)
+TEST(choices_can_be_narrowed)
 {
-    (void)state;
     const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     const struct strag_algorithm *pipeline = support_algorithm("straggler-pipeline");
     struct strag_problem problem = support_problem(pipeline, 5);
@@ -503,35 +486,9 @@ static int try_select(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
-    (void)state;
     const struct strag_problem problem =
         support_problem(support_algorithm("straggler-pipeline"), 6);
     assert_true(exhaust("a selection", try_select, &problem) > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pipeline_of_any_n),
-        cmocka_unit_test(pipeline_of_any_rank_and_blocks),
-        cmocka_unit_test(direct_of_any_n_and_ranks),
-        cmocka_unit_test(direct_of_several),
-        cmocka_unit_test(direct_refuses),
-        cmocka_unit_test(stragglar_of_powers_of_two),
-        cmocka_unit_test(stragglar_of_even_n),
-        cmocka_unit_test(stragglar_of_others_is_refused),
-        cmocka_unit_test(broadcast_after),
-        cmocka_unit_test(somebody_must_be_late),
-        cmocka_unit_test(the_latest_is_waited_for),
-        cmocka_unit_test(matchings_are_the_best),
-        cmocka_unit_test(rounds_before_cost_nothing_while_waiting),
-        cmocka_unit_test(rounds_that_take_turns),
-        cmocka_unit_test(below_the_break_even_a_symmetric_plan),
-        cmocka_unit_test(blocks_come_from_the_model),
-        cmocka_unit_test(choices_can_be_narrowed),
-        cmocka_unit_test(memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,9 +59,8 @@ static struct strag_measure proved(const struct late *late, const char *what)
     return measure;
 }
 
-static void on_one_switch(void **state)
+TEST(on_one_switch)
 {
-    (void)state;
     for (int n = 2; n <= 64; n++) {
         for (int rank = 0; rank < n; rank += n < 12 ? 1 : n / 3) {
             struct late late;
@@ -87,9 +86,8 @@ static void prove_all_ranks(const struct strag_topology *topology, const char *w
     }
 }
 
-static void on_grids(void **state)
+TEST(on_grids)
 {
-    (void)state;
     static const struct {
         enum strag_network network;
         const char *dims;
@@ -121,9 +119,8 @@ static void on_grids(void **state)
     }
 }
 
-static void on_trees(void **state)
+TEST(on_trees)
 {
-    (void)state;
     static const char *const trees[] = {"N(H(0 1 2 3) H(4 5 6 7) H(8 9 10))", "N(H(0 1 2))",
                                         "N(S(H(0) H(1 2)) S(H(3 4 5) H(6) H(7)) H(8 9))"};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
@@ -138,9 +135,8 @@ static void on_trees(void **state)
 }
 
 /* Any tree, up to three late ranks, one slow. */
-static void random_states_on_random_trees(void **state)
+TEST(random_states_on_random_trees)
 {
-    (void)state;
     struct rng rng = {support_seed("random_states_on_random_trees")};
     for (long i = support_cases(2000); i > 0; i--) {
         const int n = 2 + (int)rng_below(&rng, 20);
@@ -176,9 +172,8 @@ static int depth_of(const struct strag_box *box)
 
 /* On a torus every link carries two parts of the vector at most in all, one before and one after;
  * trees take the shorter way in all dimensions but their own. */
-static void links_of_tori_are_shared_out(void **state)
+TEST(links_of_tori_are_shared_out)
 {
-    (void)state;
     static const char *const dims[] = {"5", "3x5", "4x4", "8x8", "3x4x5", "3x3x3x3"};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
         struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, dims[i], NULL, 1);
@@ -202,9 +197,8 @@ static void links_of_tori_are_shared_out(void **state)
 }
 
 /* The stretches of identical rounds that the profile relies on. */
-static void identical_rounds(void **state)
+TEST(identical_rounds)
 {
-    (void)state;
     struct strag_algorithm plain = *support_algorithm("straggler-trees");
     plain.same_rounds = NULL;
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x4", NULL, 1);
@@ -340,9 +334,8 @@ static double least_on_torus(const struct strag_topology *torus, const struct st
 }
 
 /* At 16 MiB posting makes 1.25 of the bound too little for any plan on 4x4x4. */
-static void near_the_bounds_on_tori(void **state)
+TEST(near_the_bounds_on_tori)
 {
-    (void)state;
     static const struct {
         const char *dims;
         double most[3]; /* at 16, 64 and 256 MiB */
@@ -371,9 +364,8 @@ static void near_the_bounds_on_tori(void **state)
     }
 }
 
-static void near_the_bounds_on_trees(void **state)
+TEST(near_the_bounds_on_trees)
 {
-    (void)state;
     const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     struct machine_nodes nodes = machine_parse("N(H(0 1 2 3) H(4 5 6 7) H(8 9 10))");
     struct strag_topology *tree = machine_finish(&nodes, NULL), *hosts = machine_flat(64, 8);
@@ -389,9 +381,8 @@ static void near_the_bounds_on_trees(void **state)
 }
 
 /* Late and slow, the same rank or two; two late ones. */
-static void near_the_bounds_in_mixed_states(void **state)
+TEST(near_the_bounds_in_mixed_states)
 {
-    (void)state;
     const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
     static const int ranks[] = {6, 8, 16};
     for (double bytes = 16 * mib; bytes < 2000 * mib; bytes *= 8) {
@@ -411,9 +402,8 @@ static void near_the_bounds_in_mixed_states(void **state)
 }
 
 /* ... than without going ahead, however short the delay. */
-static void never_much_slower(void **state)
+TEST(never_much_slower)
 {
-    (void)state;
     struct strag_topology *topologies[] = {machine_grid(STRAG_NETWORK_TORUS, true, "3x4", NULL, 1),
                                            machine_flat(12, 3), machine_flat(8, 1)};
     static const double delays[] = {0, 0.1, 0.25, 0.5, 1, 2, 3}; /* of bytes / bandwidth */
@@ -435,21 +425,4 @@ static void never_much_slower(void **state)
     }
     for (int i = 0; i < 3; i++)
         strag_topology_free(topologies[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_one_switch),
-        cmocka_unit_test(on_grids),
-        cmocka_unit_test(on_trees),
-        cmocka_unit_test(random_states_on_random_trees),
-        cmocka_unit_test(links_of_tori_are_shared_out),
-        cmocka_unit_test(identical_rounds),
-        cmocka_unit_test(near_the_bounds_on_tori),
-        cmocka_unit_test(near_the_bounds_on_trees),
-        cmocka_unit_test(near_the_bounds_in_mixed_states),
-        cmocka_unit_test(never_much_slower),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,9 +181,8 @@ static void prove_grid(enum strag_network network, bool wrap, int ranks_per_host
     prove_machine(machine_grid(network, wrap, dims, NULL, ranks_per_host));
 }
 
-static void in_one_dimension(void **state)
+TEST(in_one_dimension)
 {
-    (void)state;
     int most = (int)support_cases(70);
     for (int n = 2; n <= most && n <= 300; n++) {
         for (int ports = 0; ports <= 2; ports++) {
@@ -193,9 +192,8 @@ static void in_one_dimension(void **state)
     }
 }
 
-static void in_two_dimensions(void **state)
+TEST(in_two_dimensions)
 {
-    (void)state;
     int most = (int)support_cases(9);
     for (int x = 1; x <= most && x <= 20; x++) {
         for (int y = 1; y <= most && y <= 20; y++)
@@ -203,9 +201,8 @@ static void in_two_dimensions(void **state)
     }
 }
 
-static void in_three_dimensions(void **state)
+TEST(in_three_dimensions)
 {
-    (void)state;
     int most = (int)support_cases(4);
     for (int x = 1; x <= most && x <= 7; x++) {
         for (int y = 1; y <= most && y <= 7; y++) {
@@ -215,18 +212,16 @@ static void in_three_dimensions(void **state)
     }
 }
 
-static void of_other_shapes(void **state)
+TEST(of_other_shapes)
 {
-    (void)state;
     static const char *const dims[] = {"2x2x2x2x2x2", "4x4x4x4",   "3x5x7",          "1x13",
                                        "17",          "2x1x3x1x2", "1x1x3x1x2x1x1x2"};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
         prove_machine(machine_grid(torus, true, dims[i], NULL, 1));
 }
 
-static void on_other_networks(void **state)
+TEST(on_other_networks)
 {
-    (void)state;
     for (int cells = 0; cells < 27; cells++) {
         int x = 1 + cells % 3 * 2, y = 1 + cells / 3 % 3, z = 1 + cells / 9;
         prove_grid(torus, false, 1, x, y, z);
@@ -236,9 +231,8 @@ static void on_other_networks(void **state)
     prove_machine(machine_grid(boards, false, "3x3x2", "3x1x2", 2));
 }
 
-static void with_several_ranks_on_a_host(void **state)
+TEST(with_several_ranks_on_a_host)
 {
-    (void)state;
     for (int g = 2; g <= 5; g++) {
         prove_grid(torus, true, g, 4, 4, 1);
         prove_grid(torus, true, g, 3, 2, 1);
@@ -250,27 +244,24 @@ static void with_several_ranks_on_a_host(void **state)
 }
 
 /* Hosts with unlike numbers of ranks: every rank counts as a host. */
-static void on_trees(void **state)
+TEST(on_trees)
 {
-    (void)state;
     static const char *const trees[] = {"2,3", "(2,2),(2,2)", "((1,1),(1)),(1,1)", "4", "3,3,3"};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
         prove_machine(machine_tree(trees[i]));
 }
 
 /* Boxes at random places of a torus, over its edges too, hosts in random order. */
-static void on_a_part_of_a_torus(void **state)
+TEST(on_a_part_of_a_torus)
 {
-    (void)state;
     struct rng rng = {support_seed("a part of a torus")};
     for (long cases = support_cases(30); cases > 0; cases--)
         prove_machine(machine_random_box("5x6x4", 1, 1 + (int)rng_below(&rng, 3), &rng));
 }
 
 /* Hosts that fill no box of the grid are one line. */
-static void on_scattered_hosts(void **state)
+TEST(on_scattered_hosts)
 {
-    (void)state;
     struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
     struct strag_topology *topology = machine_hosts(&grid, (int[]){0, 5, 7, 10, 3}, 5, 2);
     assert_null(topology->box);
@@ -311,9 +302,8 @@ static void assert_no_form(struct strag_topology *topology, int ports, int block
     strag_topology_free(topology);
 }
 
-static void counts_that_are_no_form(void **state)
+TEST(counts_that_are_no_form)
 {
-    (void)state;
     assert_no_form(machine_grid(torus, true, "4x4", NULL, 1), 0, 5, "8, 16, 32 or 64");
     assert_no_form(machine_grid(torus, true, "4x4", NULL, 1), 1, 64, "2, 4, 8 or 16");
     assert_no_form(machine_flat(8, 1), 0, 1, "2, 4 or 8");
@@ -323,30 +313,11 @@ static void counts_that_are_no_form(void **state)
     assert_no_form(machine_flat(7, 1), 0, 2, "1 or 7");
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     assert_refused("swing", machine_flat(4, 1), 3, 2);
     assert_refused("swing", machine_grid(torus, true, "3x3", NULL, 1), 5, 4);
     assert_refused("swing-latency", machine_grid(hyperx, true, "3x1x3x2", NULL, 2), 8, 6);
     assert_refused("swing", machine_flat(5, 1), 4, 2);
     assert_refused("swing-latency", machine_flat(4, 4), 2, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_one_dimension),
-        cmocka_unit_test(in_two_dimensions),
-        cmocka_unit_test(in_three_dimensions),
-        cmocka_unit_test(of_other_shapes),
-        cmocka_unit_test(on_other_networks),
-        cmocka_unit_test(with_several_ranks_on_a_host),
-        cmocka_unit_test(on_trees),
-        cmocka_unit_test(on_a_part_of_a_torus),
-        cmocka_unit_test(on_scattered_hosts),
-        cmocka_unit_test(counts_that_are_no_form),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

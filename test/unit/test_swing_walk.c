@@ -37,9 +37,8 @@ static void assert_send(const struct strag_op *op, int round, int peer, int coun
 }
 
 /* On a ring of a power of two: halves with the paper's peers, then back. */
-static void peers_on_a_ring(void **state)
+TEST(peers_on_a_ring)
 {
-    (void)state;
     for (int n = 2, steps = 1; n <= 256; n *= 2, steps++) {
         const struct strag_problem problem = {.n = n};
         for (int rank = 0; rank < n; rank++) {
@@ -60,9 +59,8 @@ static void peers_on_a_ring(void **state)
 }
 
 /* Part p starts in dimension p; parts 2 and 3 go the other way round. 8 x 8, from rank (x, y). */
-static void peers_on_a_torus(void **state)
+TEST(peers_on_a_torus)
 {
-    (void)state;
     struct strag_topology *topology = machine_grid(torus, true, "8x8", NULL, 1);
     const struct strag_problem problem = {.n = 64, .ports = 4, .topology = topology};
     for (int rank = 0; rank < 64; rank++) {
@@ -83,9 +81,8 @@ static void peers_on_a_torus(void **state)
 }
 
 /* The blocks' owners in the example of 8 in swing_walk.h. */
-static void order_of_blocks(void **state)
+TEST(order_of_blocks)
 {
-    (void)state;
     static const int owner[] = {0, 3, 7, 4, 1, 6, 2, 5};
     const struct strag_problem problem = {.n = 8};
     struct strag_swing swing;
@@ -123,9 +120,8 @@ static void assert_sends(int n, int blocks, int rank, const struct sent *expecte
 }
 
 /* The table in swing.c. */
-static void the_example_of_4(void **state)
+TEST(the_example_of_4)
 {
-    (void)state;
     static const struct sent expected[4][4] = {
         {{0, 1, 2, 2}, {1, 3, 1, 1}, {2, 3, 0, 1}, {3, 1, 0, 2}},
         {{0, 0, 0, 2}, {1, 2, 3, 1}, {2, 2, 2, 1}, {3, 0, 2, 2}},
@@ -137,9 +133,8 @@ static void the_example_of_4(void **state)
 }
 
 /* The lists in swing_walk.h: 0 3 | 1 2 4, then 0 | 3 | 1 | 2 4. */
-static void the_example_of_5(void **state)
+TEST(the_example_of_5)
 {
-    (void)state;
     static const struct sent of_0[] = {{0, 1, 2, 2}, {0, 4, 4, 1}, {1, 3, 1, 1},
                                        {4, 3, 0, 1}, {5, 1, 0, 2}, {5, 4, 0, 1}};
     static const struct sent of_1[] = {{0, 0, 0, 2}, {1, 2, 3, 1}, {1, 4, 4, 1},
@@ -152,9 +147,8 @@ static void the_example_of_5(void **state)
 }
 
 /* The table in swing.c of a ring where two of three steps divide. */
-static void the_example_of_8(void **state)
+TEST(the_example_of_8)
 {
-    (void)state;
     static const struct sent expected[] = {
         {0, 1, 2, 2}, {1, 7, 1, 1}, {2, 3, 0, 1}, {3, 7, 0, 1}, {4, 1, 0, 2}};
     assert_sends(8, 4, 0, expected, 5);
@@ -163,9 +157,8 @@ static void the_example_of_8(void **state)
 /* ---- One range per message ---- */
 
 /* No rank sends to another one twice in a round and part, whatever the sizes. */
-static void one_range_per_message(void **state)
+TEST(one_range_per_message)
 {
-    (void)state;
     static const char *const dims[] = {"3x5", "7x6", "9", "12x5", "3x3x3", "18"};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
         struct strag_topology *topology = machine_grid(torus, true, dims[i], NULL, 1);
@@ -336,9 +329,8 @@ static void check_halves(struct strag_topology *topology, int ports)
     strag_topology_free(topology);
 }
 
-static void halves(void **state)
+TEST(halves)
 {
-    (void)state;
     static const char *const dims[] = {"8", "7", "4x4", "3x5", "6x2", "2x3x4", "9x7", "8x8"};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
         check_halves(machine_grid(torus, true, dims[i], NULL, 1), 0);
@@ -367,9 +359,8 @@ static void carry_out(struct strag_topology *topology, int ports, struct rng *rn
     strag_topology_free(topology);
 }
 
-static void carried_out(void **state)
+TEST(carried_out)
 {
-    (void)state;
     static const char *const dims[] = {"8", "7", "4x4", "3x5", "6x2", "3x2x2"};
     struct rng rng = {support_seed("carried out")};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
@@ -389,9 +380,8 @@ static void check_rounds(const char *name, const char *dims, int blocks)
     strag_topology_free(topology);
 }
 
-static void rounds_that_are_wanted(void **state)
+TEST(rounds_that_are_wanted)
 {
-    (void)state;
     check_rounds("swing", "5x4", 0);
     check_rounds("swing-latency", "5x4", 0);
     check_rounds("swing", "8x4", 4 * 2 * 8);
@@ -436,9 +426,8 @@ static void assert_congestion(const char *dims, int count, int steps, double mos
         fail_msg("%s: congestion %.9g, expected %.9g, below %g", dims, found, expected, most);
 }
 
-static void congestion_on_square_tori(void **state)
+TEST(congestion_on_square_tori)
 {
-    (void)state;
     assert_congestion("4x4", 2, 2, 1.19);
     assert_congestion("16x16", 2, 4, 1.19);
     assert_congestion("32x32", 2, 5, 1.19);
@@ -448,9 +437,8 @@ static void congestion_on_square_tori(void **state)
 }
 
 /* Never above recursive halving, whatever the shape. */
-static void congestion_on_other_shapes(void **state)
+TEST(congestion_on_other_shapes)
 {
-    (void)state;
     static const char *const dims[] = {
         "3",   "5",   "7",   "9",    "16",  "17",   "31",   "33",  "3x3",   "4x16",  "5x5",  "6x6",
         "7x7", "2x9", "9x9", "12x5", "8x2", "15x2", "3x17", "2x4", "3x5x7", "2x3x4", "5x5x5"};
@@ -462,23 +450,4 @@ static void congestion_on_other_shapes(void **state)
                 fail_msg("%s: congestion %.9g; recursive halving %.9g", dims[i], found, halving);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peers_on_a_ring),
-        cmocka_unit_test(peers_on_a_torus),
-        cmocka_unit_test(order_of_blocks),
-        cmocka_unit_test(the_example_of_4),
-        cmocka_unit_test(the_example_of_5),
-        cmocka_unit_test(the_example_of_8),
-        cmocka_unit_test(one_range_per_message),
-        cmocka_unit_test(halves),
-        cmocka_unit_test(carried_out),
-        cmocka_unit_test(rounds_that_are_wanted),
-        cmocka_unit_test(congestion_on_square_tori),
-        cmocka_unit_test(congestion_on_other_shapes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

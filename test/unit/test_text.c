@@ -12,9 +12,8 @@
 
 #include <unistd.h>
 
-static void numbers(void **state)
+TEST(numbers)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t most, value; /* value -1: refused */
@@ -48,9 +47,8 @@ static void numbers(void **state)
 }
 
 /* Around the limit, and around the sizes at which the buffer grows. */
-static void files(void **state)
+TEST(files)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 131072, 199999, 200000};
     char name[] = "/tmp/strag-text-XXXXXX", message[64];
     struct strag_error err;
@@ -74,9 +72,8 @@ static void files(void **state)
     unlink(name);
 }
 
-static void arrays_and_names(void **state)
+TEST(arrays_and_names)
 {
-    (void)state;
     enum { COUNT = 1000 };
     int *array = NULL, room = 0;
     char names[COUNT][8];
@@ -98,9 +95,8 @@ static void arrays_and_names(void **state)
     free(array);
 }
 
-static void pairs(void **state)
+TEST(pairs)
 {
-    (void)state;
     struct strag_pair list[] = {{2, 1}, {-1, 7}, {2, 0}, {INT32_MIN, 0}, {INT32_MAX, 0}};
     static const struct strag_pair sorted[] = {
         {INT32_MIN, 0}, {-1, 7}, {2, 0}, {2, 1}, {INT32_MAX, 0}};
@@ -110,7 +106,6 @@ static void pairs(void **state)
 
 static int read_nothing(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    (void)yaml;
     *(int *)target = strag_yaml_line(node);
     return STRAG_OK;
 }
@@ -122,9 +117,8 @@ static int read_yaml(const char *text, bool aliases, int *line, struct strag_err
     return strag_yaml_read(&source, text, strlen(text), &format, line);
 }
 
-static void yaml(void **state)
+TEST(yaml)
 {
-    (void)state;
     struct strag_error err;
     char deep[2 * 101 + 1] = "";
     int line = 0;
@@ -144,9 +138,8 @@ static void yaml(void **state)
 }
 
 /* What does not fit behind a text is left out. */
-static void appended(void **state)
+TEST(appended)
 {
-    (void)state;
     char text[8] = "";
     strag_append(text, sizeof text, "%s%d", "a", 1);
     strag_append(text, sizeof text, ", %d", 23);
@@ -157,9 +150,8 @@ static void appended(void **state)
     assert_string_equal(text, "a1, 23,");
 }
 
-static void quoted_in_json(void **state)
+TEST(quoted_in_json)
 {
-    (void)state;
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
@@ -170,9 +162,8 @@ static void quoted_in_json(void **state)
     free(text);
 }
 
-static void nearest(void **state)
+TEST(nearest)
 {
-    (void)state;
     static const char *const names[] = {"ring", "bine", "swing", "", "direct"};
     static const struct {
         const char *wrong, *name;
@@ -197,15 +188,4 @@ static void nearest(void **state)
     assert_int_equal(found.distance, 63); /* what is compared of it */
     strag_nearest_offer(&found, long_one, long_one);
     assert_int_equal(found.distance, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),          cmocka_unit_test(files),
-        cmocka_unit_test(arrays_and_names), cmocka_unit_test(pairs),
-        cmocka_unit_test(nearest),          cmocka_unit_test(yaml),
-        cmocka_unit_test(appended),         cmocka_unit_test(quoted_in_json),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,9 +96,8 @@ static void run_calls(const struct strag_algorithm *algorithm, int n, int calls,
     support_plans_free(plans, n);
 }
 
-static void a_thread_per_rank(void **state)
+TEST(a_thread_per_rank)
 {
-    (void)state;
     struct rng rng = {support_seed("test_threads")};
     int calls = (int)support_cases(support_is_short() ? 4 : 9);
     for (int a = 0; strag_algorithms[a]; a++) {
@@ -107,12 +106,4 @@ static void a_thread_per_rank(void **state)
             run_calls(strag_algorithms[a], support_ranks(strag_algorithms[a], sizes[i]), calls,
                       &rng);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_per_rank),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

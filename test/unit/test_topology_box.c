@@ -14,9 +14,8 @@ static void assert_list(const int32_t *list, const int *expected, int count)
 
 /* ---- By hand ---- */
 
-static void a_full_grid(void **state)
+TEST(a_full_grid)
 {
-    (void)state;
     static const char *const dims[] = {"1", "7", "1x1x1", "4x3", "3x1x4", "2x3x2x2"};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
         for (int wrap = 0; wrap < 2; wrap++) {
@@ -42,9 +41,8 @@ static void a_full_grid(void **state)
     }
 }
 
-static void a_part_of_a_grid(void **state)
+TEST(a_part_of_a_grid)
 {
-    (void)state;
     struct strag_grid grid = machine_grid_of(torus, true, "5x4", NULL);
     static const int positions[] = {12, 6, 8, 11, 13, 7}; /* x 1..3, y 1..2 */
     static const int rank_at[] = {1, 5, 2, 3, 0, 4}, cell_of[] = {4, 0, 2, 3, 5, 1};
@@ -60,9 +58,8 @@ static void a_part_of_a_grid(void **state)
 }
 
 /* x 4, 0, 1 of 5 and all of y, of 3: over the end of x; y is a ring. */
-static void over_the_end(void **state)
+TEST(over_the_end)
 {
-    (void)state;
     static const int positions[] = {0, 1, 4, 5, 6, 9, 10, 11, 14};
     static const int rank_at[] = {2, 0, 1, 5, 3, 4, 8, 6, 7};
     struct strag_grid grid = machine_grid_of(torus, true, "5x3", NULL);
@@ -90,9 +87,8 @@ static struct strag_topology *parsed(const char *text, const struct strag_grid *
     return topology;
 }
 
-static void several_ranks_per_host(void **state)
+TEST(several_ranks_per_host)
 {
-    (void)state;
     struct strag_grid grid = machine_grid_of(torus, false, "4x2", NULL);
     struct strag_topology *topology =
         parsed("N(H#1(0 5) H#6(7 3) H#2(4 2) H#5(P(6) P(1)) H#0 H#7)", &grid);
@@ -106,9 +102,8 @@ static void several_ranks_per_host(void **state)
     strag_topology_free(topology);
 }
 
-static void no_box(void **state)
+TEST(no_box)
 {
-    (void)state;
     static const char *const lists[] = {
         "N(H#0(0) H#2(1))",                                                  /* a gap */
         "N(H#0(0) H#5(1))",                                                  /* a diagonal */
@@ -128,9 +123,8 @@ static void no_box(void **state)
 }
 
 /* Of a HyperX all hosts of a row are neighbours, however many of them the job has. */
-static void in_a_hyperx(void **state)
+TEST(in_a_hyperx)
 {
-    (void)state;
     struct strag_grid grid = machine_grid_of(hyperx, false, "6x5", NULL);
     struct strag_topology *topology = machine_hosts(&grid, (int[]){14, 15, 16, 20, 21, 22}, 6, 1);
     assert_non_null(topology->box);
@@ -141,9 +135,8 @@ static void in_a_hyperx(void **state)
 }
 
 /* The ends of whole boards are joined by the row's switch. */
-static void on_boards(void **state)
+TEST(on_boards)
 {
-    (void)state;
     static const struct {
         const char *dims, *board;
         int first[2], size[2], wrap[2];
@@ -264,9 +257,8 @@ static void check_subset(const struct strag_grid *grid, unsigned set, struct rng
     strag_topology_free(topology);
 }
 
-static void all_subsets(void **state)
+TEST(all_subsets)
 {
-    (void)state;
     static const char *const dims[] = {"9", "4x2", "3x3", "2x2x2", "2x1x4", "1x5x2"};
     struct rng rng = {support_seed("all subsets")};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
@@ -284,9 +276,8 @@ static void all_subsets(void **state)
 }
 
 /* Memory and time are the job's, not the grid's. */
-static void a_huge_grid(void **state)
+TEST(a_huge_grid)
 {
-    (void)state;
     struct strag_grid grid = machine_grid_of(torus, true, "1", NULL);
     grid.size[0] = INT32_MAX;
     int positions[] = {INT32_MAX - 1, 1, 0, INT32_MAX - 2};
@@ -302,16 +293,4 @@ static void a_huge_grid(void **state)
     assert_non_null(topology->box);
     assert_list(topology->box->rank_at, (int[]){0, 1, 2}, 3);
     strag_topology_free(topology);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_grid),  cmocka_unit_test(a_part_of_a_grid),
-        cmocka_unit_test(over_the_end), cmocka_unit_test(several_ranks_per_host),
-        cmocka_unit_test(no_box),       cmocka_unit_test(in_a_hyperx),
-        cmocka_unit_test(on_boards),    cmocka_unit_test(all_subsets),
-        cmocka_unit_test(a_huge_grid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
 
-static void log2_of_integers(void **state)
+TEST(log2_of_integers)
 {
-    (void)state;
     static const int expected[] = {0, 0, 1, 2, 2, 3, 3, 3, 3, 4};
     for (int n = 1; n < 10; n++)
         assert_int_equal(strag_log2_ceil(n), expected[n]);
@@ -35,9 +34,8 @@ static void check_places(const struct strag_torus *view, int n)
     }
 }
 
-static void a_box(void **state)
+TEST(a_box)
 {
-    (void)state;
     struct strag_topology *topology = machine_grid(torus, true, "4x1x3", NULL, 2);
     struct strag_problem problem = {.n = 24, .topology = topology};
     struct strag_torus view = strag_torus_of(&problem);
@@ -75,9 +73,8 @@ static void check_line(struct strag_topology *topology, int n, int hosts)
     strag_topology_free(topology);
 }
 
-static void without_a_box(void **state)
+TEST(without_a_box)
 {
-    (void)state;
     struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
     check_line(NULL, 7, 7);
     check_line(NULL, 1, 1);
@@ -106,9 +103,8 @@ static void assert_order(const char *dims, int start, const char *expected)
     strag_topology_free(topology);
 }
 
-static void in_turn(void **state)
+TEST(in_turn)
 {
-    (void)state;
     assert_order("8", 0, "x0 x1 x2");
     assert_order("4x4", 0, "x0 y0 x1 y1");
     assert_order("4x4", 1, "y0 x0 y1 x1");
@@ -119,9 +115,8 @@ static void in_turn(void **state)
 
 /* Any number of ports from 1 to two per dimension; if it is left open, the choices are those for
  * 1 port and for one per dimension, which a count of blocks selects. */
-static void any_number_of_ports(void **state)
+TEST(any_number_of_ports)
 {
-    (void)state;
     static const char *const names[] = {"bine",           "bine-latency", "torus-halving",
                                         "torus-doubling", "bucket",       "swing-latency"};
     static const char *const shapes[] = {"4", "4x2", "3x4", "2x2x3", "2x2x2"};
@@ -154,9 +149,8 @@ static void any_number_of_ports(void **state)
     }
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     struct strag_error err = {""};
     const struct strag_algorithm *swing = support_algorithm("swing");
     const struct strag_problem line = {.algorithm = swing, .n = 8, .ports = 2};
@@ -170,14 +164,4 @@ static void refusals(void **state)
     assert_int_equal(strag_torus_check(&many, INT32_MAX, &err), STRAG_ERR_UNSUPPORTED);
     assert_string_equal(err.text, "swing cuts the vector into 1073741823 blocks at most, too few "
                                   "for 2147483647 ranks");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(log2_of_integers),    cmocka_unit_test(a_box),
-        cmocka_unit_test(without_a_box),       cmocka_unit_test(in_turn),
-        cmocka_unit_test(any_number_of_ports), cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,12 +14,11 @@ static double now(void)
     return time_now += 1;
 }
 
-static void ring_keeps_the_last(void **state)
+TEST(ring_keeps_the_last)
 {
     struct strag_trace_event events[8];
     const struct strag_op op = {.kind = STRAG_RECV, .peer = 7, .round = 3};
     struct strag_trace *trace = strag_trace_create(8, now);
-    (void)state;
     assert_non_null(trace);
     time_now = 0;
     assert_true(strag_trace_plan(trace, 2));
@@ -68,7 +67,7 @@ static struct strag_trace_event call_event(double begin, double end)
         .begin = begin, .end = end, .bytes = 64, .call = 9, .kind = STRAG_TRACE_CALL};
 }
 
-static void json_is_exact(void **state)
+TEST(json_is_exact)
 {
     struct strag_trace_event first[] = {
         {1.5, 2, 32, 9, 1, 0, STRAG_SEND, 0, {0}},
@@ -78,7 +77,6 @@ static void json_is_exact(void **state)
     };
     struct strag_trace_rank ranks[] = {{"n\"0", first, 4}, {"", NULL, 0}};
     const struct strag_trace_job job = {"a\\b", ranks, 2, outcomes};
-    (void)state;
     char *text = written(&job);
     assert_string_equal(
         text,
@@ -113,14 +111,13 @@ static void json_is_exact(void **state)
 }
 
 /* What is written of an operation of each kind. */
-static void all_kinds_have_words(void **state)
+TEST(all_kinds_have_words)
 {
     static const char *const names[] = {"send to 3", "recv from 3", "reduce from 3"};
     struct strag_trace_event events[] = {call_event(1, 3),
                                          {1.5, 2, 32, 9, 3, 0, STRAG_SEND, 0, {0}}};
     struct strag_trace_rank rank = {"", events, 2};
     const struct strag_trace_job job = {"x", &rank, 1, outcomes};
-    (void)state;
     for (int kind = STRAG_SEND; kind <= STRAG_RECV_REDUCE; kind++) {
         events[1].kind = (uint8_t)kind;
         char *text = written(&job);
@@ -130,12 +127,11 @@ static void all_kinds_have_words(void **state)
 }
 
 /* Threads of a rank never have two events at a time, as long as there are threads. */
-static void threads_do_not_overlap(void **state)
+TEST(threads_do_not_overlap)
 {
     enum { EVENTS = 200 };
     struct rng rng = {support_seed("test_trace")};
     struct strag_trace_event events[EVENTS];
-    (void)state;
     for (long i = support_cases(100); i > 0; i--) {
         struct strag_trace_rank rank = {"", events, EVENTS};
         const struct strag_trace_job job = {"x", &rank, 1, outcomes};
@@ -171,15 +167,4 @@ static void threads_do_not_overlap(void **state)
         assert_int_equal(seen, EVENTS);
         free(text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ring_keeps_the_last),
-        cmocka_unit_test(json_is_exact),
-        cmocka_unit_test(all_kinds_have_words),
-        cmocka_unit_test(threads_do_not_overlap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@
 
 /* ---- What is right: test/cli/verify.sh has the numbers of all algorithms ---- */
 
-static void the_executor_agrees(void **state)
+TEST(the_executor_agrees)
 {
-    (void)state;
     struct rng rng = {support_seed("test_verify")};
     const int times = support_is_short() ? 4 : 12;
     for (int a = 0; strag_algorithms[a]; a++) {
@@ -23,9 +22,8 @@ static void the_executor_agrees(void **state)
     }
 }
 
-static void results_may_be_left_out(void **state)
+TEST(results_may_be_left_out)
 {
-    (void)state;
     const struct strag_problem problem = {.n = 6}, wrong = {.n = 6, .blocks = 99};
     const struct strag_algorithm *ring = support_algorithm("ring");
     struct strag_measure measure = {.n = -7};
@@ -165,9 +163,8 @@ static const struct {
      "rank 0, operation 0 (send to 1, blocks 0..1, round 0): " CIRCLE},
 };
 
-static void plans_by_hand(void **state)
+TEST(plans_by_hand)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++) {
         struct hand hand = hand_create(by_hand[i].n, by_hand[i].rounds, by_hand[i].blocks);
         struct strag_plan *plans[4] = {NULL};
@@ -180,9 +177,8 @@ static void plans_by_hand(void **state)
 
 /* ---- Faults: bounds, and whole plans ---- */
 
-static void wrong_bounds(void **state)
+TEST(wrong_bounds)
 {
-    (void)state;
     struct strag_plan **plans = support_plans(support_algorithm("ring"), 3);
     int64_t *numbers[3];
     for (int rank = 0; rank < 3; rank++) {
@@ -232,9 +228,8 @@ static void wrong_bounds(void **state)
     support_plans_free(plans, 3);
 }
 
-static void uneven_blocks_are_measured(void **state)
+TEST(uneven_blocks_are_measured)
 {
-    (void)state;
     struct strag_plan **plans = support_plans(support_algorithm("ring"), 2);
     for (int rank = 0; rank < 2; rank++) {
         int64_t *numbers = malloc(3 * sizeof *numbers);
@@ -253,9 +248,8 @@ static void uneven_blocks_are_measured(void **state)
     support_plans_free(plans, 2);
 }
 
-static void plans_of_others(void **state)
+TEST(plans_of_others)
 {
-    (void)state;
     struct strag_plan **plans = support_plans(support_algorithm("circulant"), 5);
     struct strag_plan *three = plans[3];
     plans[3] = plans[4];
@@ -265,9 +259,8 @@ static void plans_of_others(void **state)
     support_plans_free(plans, 5);
 }
 
-static void a_stage_without_a_name(void **state)
+TEST(a_stage_without_a_name)
 {
-    (void)state;
     struct strag_plan **plans = support_plans(support_algorithm("ring"), 3);
     plans[1]->ops[2].stage = (uint8_t)plans[1]->nstages;
     assert_verdict(plans, 3,
@@ -277,9 +270,8 @@ static void a_stage_without_a_name(void **state)
 }
 
 /* With a single rank nothing is received: the value comes into the output by a copy alone. */
-static void a_block_that_nobody_writes(void **state)
+TEST(a_block_that_nobody_writes)
 {
-    (void)state;
     struct strag_plan **plans = support_plans(support_algorithm("ring"), 1);
     assert_verdict(plans, 1, "");
     plans[0]->ncopies = 0;
@@ -297,9 +289,8 @@ static void assert_claim_refused(struct strag_plan *const *plans, int n,
     assert_string_equal(err.text, why);
 }
 
-static void claims_are_held_against_the_plans(void **state)
+TEST(claims_are_held_against_the_plans)
 {
-    (void)state;
     struct strag_plan **plans = support_plans(support_algorithm("ring"), 4);
     const struct strag_claim right = {
         .rounds = 6, .blocks = 4, .sent_max = 1.5, .one_ported = true};
@@ -318,9 +309,8 @@ static void claims_are_held_against_the_plans(void **state)
     support_plans_free(plans, 4);
 }
 
-static void two_peers_in_a_round_are_two_ports(void **state)
+TEST(two_peers_in_a_round_are_two_ports)
 {
-    (void)state;
     struct hand hand = hand_create(3, 2, 1);
     struct strag_plan *plans[4] = {NULL};
     hand_add(&hand, "a0101 a0201 s1101 s1201|s0001 r1001|s0001 r1001");
@@ -335,9 +325,8 @@ static void two_peers_in_a_round_are_two_ports(void **state)
 }
 
 /* Ranks 0 and 1 sum up first; rank 2 comes in round 1. */
-static void the_late_rank_comes_when_it_is_claimed(void **state)
+TEST(the_late_rank_comes_when_it_is_claimed)
 {
-    (void)state;
     struct hand hand = hand_create(3, 3, 1);
     struct strag_plan *plans[4] = {NULL};
     hand_add(&hand, "a0101 x1201 s2201 s2101|s0001 r2001|s1001 r2001");
@@ -363,22 +352,4 @@ static void the_late_rank_comes_when_it_is_claimed(void **state)
     assert_int_equal(strag_verify_plans(plans, 3, &claim, &measure, NULL, NULL), STRAG_OK);
     assert_false(measure.waits);
     strag_plan_free_all(plans, 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_executor_agrees),
-        cmocka_unit_test(results_may_be_left_out),
-        cmocka_unit_test(plans_by_hand),
-        cmocka_unit_test(wrong_bounds),
-        cmocka_unit_test(uneven_blocks_are_measured),
-        cmocka_unit_test(plans_of_others),
-        cmocka_unit_test(a_stage_without_a_name),
-        cmocka_unit_test(a_block_that_nobody_writes),
-        cmocka_unit_test(claims_are_held_against_the_plans),
-        cmocka_unit_test(two_peers_in_a_round_are_two_ports),
-        cmocka_unit_test(the_late_rank_comes_when_it_is_claimed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,9 +66,8 @@ static void budget(int ranks, bool links, double window_costs)
     cluster_free(cluster);
 }
 
-static void a_500th(void **state)
+TEST(a_500th)
 {
-    (void)state;
     budget(CLUSTER_HOSTS, false, 30e-6);
     budget(CLUSTER_HOSTS, true, 30e-6);
     budget(MANY, false, 100e-6);
@@ -133,9 +132,8 @@ static double run(struct cluster *cluster, enum who who)
     return support_thread_seconds() - start;
 }
 
-static void microseconds(void **state)
+TEST(microseconds)
 {
-    (void)state;
     static const char *const kinds[] = {"nobody", "one rank", "another one in each call"};
     static const double most_per_call = 20e-6;
     for (int i = 0; i < 3; i++) {
@@ -161,9 +159,8 @@ static void microseconds(void **state)
 /* ---- Memory ---- */
 
 /* What rank 0 keeps, whatever the number of ranks is; nothing is allocated for a window. */
-static void kilobytes(void **state)
+TEST(kilobytes)
 {
-    (void)state;
     long first = 0;
     for (int i = 0; i < 3; i++) {
         const struct cluster_kind kind = {.ranks = sizes[i], .stragglers = true};
@@ -190,14 +187,4 @@ static void kilobytes(void **state)
     assert_in_range(sizeof(struct strag_call_sample[STRAG_WINDOW_CALLS]) +
                         sizeof(struct strag_link_sample),
                     1, 1024);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_500th),
-        cmocka_unit_test(microseconds),
-        cmocka_unit_test(kilobytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

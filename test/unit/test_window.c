@@ -32,9 +32,8 @@ static void assert_same(const struct strag_call_sample *a, const struct strag_ca
 }
 
 /* The picture in window.h. */
-static void example(void **unused)
+TEST(example)
 {
-    (void)unused;
     const double stay[] = {28, 25, 16, 27}, wait[] = {12, 9, 0.5, 11}, none[] = {-1, -1, -1, -1};
     struct strag_call_sample sample = sample_of(stay, none, 0, 4);
     assert_int_equal(sample.stay[0].rank, 2);
@@ -46,9 +45,8 @@ static void example(void **unused)
 }
 
 /* One rank that has not measured its wait makes the call's unknown, wherever it is in the tree. */
-static void not_measured(void **unused)
+TEST(not_measured)
 {
-    (void)unused;
     const double stay[] = {5, 6, 7, 8};
     for (int without = 0; without < 4; without++) {
         double wait[] = {1, 2, 3, 4};
@@ -61,18 +59,16 @@ static void not_measured(void **unused)
 }
 
 /* A rank that came long before the others does not make the call longer than twice the mean. */
-static void early(void **unused)
+TEST(early)
 {
-    (void)unused;
     const double stay[] = {100, 10, 10, 10, 10, 10, 10, 10}, none[8] = {-1};
     const struct strag_call_sample sample = sample_of(stay, none, 0, 8);
     assert_true(strag_call_sample_seconds(&sample, 8) == 2 * 170 / 8.0);
 }
 
 /* Ranks in any order and any grouping. */
-static void any_order(void **unused)
+TEST(any_order)
 {
-    (void)unused;
     struct rng rng = {support_seed("any_order")};
     for (long round = support_cases(300); round > 0; round--) {
         double stay[RANKS_MOST], wait[RANKS_MOST];
@@ -102,9 +98,8 @@ static void any_order(void **unused)
 
 /* ---- Which calls ---- */
 
-static void pause_and_calls(void **unused)
+TEST(pause_and_calls)
 {
-    (void)unused;
     struct strag_window window;
     const struct strag_window_order order = {.pause = 3, .calls = 2};
     strag_window_start(&window, &order);
@@ -123,9 +118,8 @@ static void pause_and_calls(void **unused)
 }
 
 /* Of an experiment, other sizes and operations do not count, and end it when they alone come. */
-static void experiment(void **unused)
+TEST(experiment)
 {
-    (void)unused;
     struct strag_window window;
     const struct strag_window_order order = {
         .calls = 4, .bytes = 1024, .operation = 7, .rival_runs = 6};
@@ -148,14 +142,4 @@ static void experiment(void **unused)
         others++;
     assert_int_equal(others, 63);
     assert_int_equal(window.filled, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example),         cmocka_unit_test(not_measured),
-        cmocka_unit_test(early),           cmocka_unit_test(any_order),
-        cmocka_unit_test(pause_and_calls), cmocka_unit_test(experiment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

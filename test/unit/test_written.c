@@ -109,9 +109,8 @@ static double counted(const struct strag_algorithm *algorithm, int n)
 }
 
 /* Formulas for n ranks: m = (n-1)/n. */
-static void known_counts(void **state)
+TEST(known_counts)
 {
-    (void)state;
     for (int n = 2; n <= 192; n = n < 9 ? n + 1 : 2 * n - n / 2) {
         const double m = (n - 1.0) / n;
         /* in, summed; the sum in once, and the others' out */
@@ -125,9 +124,8 @@ static void known_counts(void **state)
 }
 
 /* If a range goes beyond the last block, circulant's message is two. */
-static void messages_are_read_one_after_another(void **state)
+TEST(messages_are_read_one_after_another)
 {
-    (void)state;
     assert_true(messages("recursive-doubling", 64) == 6);
     assert_true(messages("recursive-halving", 64) == 12);
     assert_true(messages("flexreduce", 64) == 126);
@@ -135,9 +133,8 @@ static void messages_are_read_one_after_another(void **state)
 }
 
 /* Rounds end everywhere before the next begins: no rank is counted more than the model says. */
-static void no_less_than_is_counted(void **state)
+TEST(no_less_than_is_counted)
 {
-    (void)state;
     static const int sizes[] = {2, 3, 5, 8, 12, 16, 33};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct strag_topology *topology = host_of(sizes[i]);
@@ -181,9 +178,8 @@ static size_t changes_at(int n, bool written_once)
 }
 
 /* Where the bytes that are not copied are worth the messages: (2(n-1) - 2 log2(n)) 0.4 us. */
-static void long_vectors_are_written_once(void **state)
+TEST(long_vectors_are_written_once)
 {
-    (void)state;
     for (int n = 8; n <= 128; n *= 2) {
         const double m = (n - 1.0) / n, more = 2 * (n - 1) - 2 * log2(n);
         const double expected = more * 0.4e-6 * 20e9 / (m - 1.0 / n);
@@ -192,15 +188,4 @@ static void long_vectors_are_written_once(void **state)
             fail_msg("n = %d: from %zu bytes on, not %g", n, from, expected);
         assert_true(changes_at(n, false) == SIZE_MAX);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_counts),
-        cmocka_unit_test(messages_are_read_one_after_another),
-        cmocka_unit_test(no_less_than_is_counted),
-        cmocka_unit_test(long_vectors_are_written_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,7 +163,6 @@ static int wire_send(struct strag_transport *base, struct strag_transfer *transf
 {
     struct endpoint *end = (struct endpoint *)base;
     struct wires *wires = end->run->wires;
-    (void)buffer;
     if (host_of(wires, end->rank) != host_of(wires, peer))
         strag_meter_begin(&wires->meters[end->rank], host_of(wires, peer));
     post(&connection(end->run, end->rank, peer)->sends, transfer, elements);
@@ -175,7 +174,6 @@ static int wire_receive(struct strag_transport *base, struct strag_transfer *tra
                         void *buffer, size_t elements)
 {
     struct endpoint *end = (struct endpoint *)base;
-    (void)buffer;
     post(&connection(end->run, peer, end->rank)->receives, transfer, elements);
     go_on(end->run, peer, end->rank);
     return STRAG_OK;
@@ -183,14 +181,11 @@ static int wire_receive(struct strag_transport *base, struct strag_transfer *tra
 
 static int wire_progress(struct strag_transport *base)
 {
-    (void)base;
     return STRAG_OK;
 }
 
 static int wire_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
-    (void)base;
-    (void)transfer;
     return STRAG_PENDING;
 }
 
@@ -198,35 +193,22 @@ static int wire_cancel(struct strag_transport *base, struct strag_transfer *tran
 
 static void *allocate(struct strag_reducer *reducer, size_t elements)
 {
-    (void)reducer;
     return malloc(elements * sizeof(uint64_t));
 }
 
 static void release(struct strag_reducer *reducer, void *buffer, int lost)
 {
-    (void)reducer;
-    (void)lost;
     free(buffer);
 }
 
 static int reduce(struct strag_reducer *reducer, void *out, const void *left, const void *right,
                   size_t elements, uint64_t *ticket)
 {
-    (void)reducer;
-    (void)out;
-    (void)left;
-    (void)right;
-    (void)elements;
-    (void)ticket;
     return STRAG_OK;
 }
 
 static int copy(struct strag_reducer *reducer, void *out, const void *in, size_t elements)
 {
-    (void)reducer;
-    (void)out;
-    (void)in;
-    (void)elements;
     return STRAG_OK;
 }
 
@@ -236,8 +218,6 @@ static int add(struct strag_reducer *reducer, void *out, const void *left, const
                size_t elements, uint64_t *ticket)
 {
     const uint64_t *a = left, *b = right;
-    (void)reducer;
-    (void)ticket;
     for (size_t i = 0; i < elements; i++)
         ((uint64_t *)out)[i] = a[i] + b[i];
     return STRAG_OK;
@@ -245,7 +225,6 @@ static int add(struct strag_reducer *reducer, void *out, const void *left, const
 
 static int copy_sums(struct strag_reducer *reducer, void *out, const void *in, size_t elements)
 {
-    (void)reducer;
     memcpy(out, in, elements * sizeof(uint64_t));
     return STRAG_OK;
 }

@@ -361,3 +361,15 @@ void world_assert_good(const struct world *world, bool ended, const char *text)
             fail_msg("%s, %s: rank %d: %s", text, options, rank, strag_status_text(status));
     }
 }
+
+void world_run_well(struct world *world, const struct strag_expressions *expressions,
+                    struct rng *rng, const char *text)
+{
+    const bool ended = world_run(world, rng);
+    if (ended) {
+        world_check_result(world, expressions);
+        world_check_traffic(world);
+        world_check_clean(world);
+    }
+    world_assert_good(world, ended, text);
+}

@@ -149,6 +149,10 @@ uint64_t world_reduce(uint64_t left, uint64_t right);
 /** The first problem, a status, or a hang? The test fails with `text` in front. */
 void world_assert_good(const struct world *world, bool ended, const char *text);
 
+/** Run the call that has begun to its end, and check all of it. */
+void world_run_well(struct world *world, const struct strag_expressions *expressions,
+                    struct rng *rng, const char *text);
+
 /** The options in words. @return buffer */
 char *world_describe(const struct world *world, char *buffer, size_t size);
 

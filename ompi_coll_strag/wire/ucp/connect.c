@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints to all other ranks are made when they are first needed. Two are made here, since with
- * an unlucky choice of UCX_TLS none could be made.
+ * Two endpoints are made here, since with an unlucky choice of UCX_TLS none could be made.
  *
  * Messages must not be taken for those of other communicators. A receiver knows its communicator by
- * a number that it chose itself, and the sender puts that number into the tag: so nothing has to be
- * agreed on, and nothing is known of Open MPI's own numbers, which differ between its versions.
+ * a number that it chose itself, and the sender puts that number into the tag.
  */
 #include "internal.h"
 
@@ -65,7 +63,7 @@ static bool knows_all(const struct coll_strag_ucp_joining *joining)
     bool all = true;
     pthread_mutex_lock(&coll_strag_ucp.lock);
     for (int rank = 0; rank < joining->n && all; rank++)
-        all = rank == joining->rank || coll_strag_ucp_find(name_of(joining, rank));
+        all = NULL != coll_strag_ucp_find(name_of(joining, rank));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     return all;
 }
@@ -165,26 +163,18 @@ static bool try_to_reach(struct coll_strag_ucp_joining *joining, int rank)
     return status == UCS_OK;
 }
 
-/* @return of the rank's process; -1: out of memory */
-static int32_t find_number(const struct coll_strag_ucp_joining *joining, int rank)
-{
-    if (rank == joining->rank)
-        return coll_strag_ucp_own();
-    const struct coll_strag_ucp_peer *peer = add_peer(joining, rank);
-    return peer ? peer->number : -1;
-}
-
 static void read_cards(struct coll_strag_ucp_joining *joining)
 {
     bool able = true;
     pthread_mutex_lock(&coll_strag_ucp.lock);
     for (int rank = 0; rank < joining->n && able; rank++) {
+        const struct coll_strag_ucp_peer *peer = add_peer(joining, rank);
+        able = NULL != peer;
+        joining->peers[rank] = peer ? peer->number : 0;
         joining->ids[rank] = card_of(joining, rank)->id;
-        joining->peers[rank] = find_number(joining, rank);
-        able = joining->peers[rank] >= 0;
     }
-    able = able && strag_compact_make(joining->peers, joining->n, &joining->kept_peers) &&
-           strag_compact_make(joining->ids, joining->n, &joining->kept_ids);
+    able = able && strag_compact_make(joining->peers, joining->n, &joining->transport->own_peers) &&
+           strag_compact_make(joining->ids, joining->n, &joining->transport->ids);
     able = able && try_to_reach(joining, next_rank(joining, true)) &&
            try_to_reach(joining, next_rank(joining, false));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
@@ -204,10 +194,8 @@ struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *
     if (!agreed(joining))
         return NULL;
     struct coll_strag_ucp_transport *transport = joining->transport;
-    coll_strag_ucp_transport_init(transport, joining->comm, &joining->kept_peers,
-                                  &joining->kept_ids);
     joining->transport = NULL;
-    joining->kept_peers = joining->kept_ids = (struct strag_compact){NULL};
+    coll_strag_ucp_transport_init(transport, joining->comm, &transport->own_peers);
     return &transport->super;
 }
 
@@ -216,9 +204,7 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
     free(joining->cards);
     free(joining->peers);
     free(joining->ids);
-    free(joining->transport);
-    strag_compact_free(&joining->kept_peers);
-    strag_compact_free(&joining->kept_ids);
+    coll_strag_ucp_free((struct coll_strag_transport *)joining->transport);
     *joining = (struct coll_strag_ucp_joining){.comm = NULL};
 }
 
@@ -237,20 +223,11 @@ struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_tran
 {
     const struct coll_strag_ucp_transport *first =
         (const struct coll_strag_ucp_transport *)transport;
-    const int n = ompi_comm_size(first->super.comm);
-    struct strag_compact kept_peers = {NULL}, kept_ids = {NULL};
     struct coll_strag_ucp_transport *made = calloc(1, sizeof *made);
-    int32_t *peers = calloc((size_t)n, sizeof *peers);
-    for (int rank = 0; peers && rank < n; rank++)
-        peers[rank] = strag_compact_at(&first->peers, rank);
-    const bool kept = made && peers && strag_compact_make(peers, n, &kept_peers) &&
-                      strag_compact_make(numbers, n, &kept_ids);
-    free(peers);
-    if (!kept) {
-        strag_compact_free(&kept_peers);
+    if (!made || !strag_compact_make(numbers, ompi_comm_size(transport->comm), &made->ids)) {
         free(made);
         return NULL;
     }
-    coll_strag_ucp_transport_init(made, first->super.comm, &kept_peers, &kept_ids);
+    coll_strag_ucp_transport_init(made, transport->comm, first->peers);
     return &made->super;
 }

@@ -75,9 +75,8 @@ struct coll_strag_ucp_process {
     size_t address_bytes;
     uint64_t start_time;
     opal_hash_table_t *peers;         /* by name: struct coll_strag_ucp_peer */
-    struct coll_strag_ucp_peer **all; /* [number]; NULL: this process itself */
+    struct coll_strag_ucp_peer **all; /* [number]: the same, this process itself among them */
     int nall, all_room;
-    int own;          /* its number, plus 1; 0: it has none yet */
     uint32_t next_id; /* communicators so far */
 };
 
@@ -87,10 +86,11 @@ extern struct coll_strag_ucp_process coll_strag_ucp;
 struct coll_strag_ucp_transport {
     struct coll_strag_transport super;
     int rank;
-    struct strag_compact peers; /* [rank]: its process's number here */
-    struct strag_compact ids;   /* [rank]: the number that it gave the communicator */
-    unsigned idle;              /* looks without a result */
-    double watched;             /* seconds: when it was last looked whether peers run */
+    const struct strag_compact *peers; /* [rank]: its process's number here; */
+    struct strag_compact own_peers;    /* ... these, or the communicator's first transport's */
+    struct strag_compact ids;          /* [rank]: the number that it gave this one */
+    unsigned idle;                     /* looks without a result */
+    double watched;                    /* seconds: when it was last looked whether peers run */
 };
 
 /**
@@ -108,9 +108,6 @@ struct coll_strag_ucp_peer *coll_strag_ucp_find(opal_process_name_t name);
 struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const void *address,
                                                size_t bytes);
 
-/** The number of this process. @return -1: out of memory */
-int32_t coll_strag_ucp_own(void);
-
 /** Make the endpoint to a process, unless it is there. @return UCS_OK, or why not */
 ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer);
 
@@ -120,13 +117,9 @@ uint64_t coll_strag_ucp_start_time(int32_t pid);
 /** Does a process still run? If it is seen that it does not, its failure is recorded. */
 void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer);
 
-/**
- * The transport of a communicator.
- *
- * @param peers, ids  the transport's from now on
- */
+/** A transport of a communicator, which is all 0 but for own_peers and ids.
+ * @param peers  must outlive it */
 void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
-                                   ompi_communicator_t *comm, const struct strag_compact *peers,
-                                   const struct strag_compact *ids);
+                                   ompi_communicator_t *comm, const struct strag_compact *peers);
 
 #endif

@@ -9,13 +9,12 @@
  * Messages with the same tag from the same worker match in the order of posting, as the engine
  * needs it.
  *
- * Elements with gaps between their data are packed into temporary space by Open MPI's datatype
- * engine, a message at a time, and unpacked from there. The PML is no way out for them: a type may
- * have gaps on some ranks only, and all messages of a call have to go the same way. Such elements
- * never come from a device's memory, as they could not be packed, but by way of the host's.
+ * Elements with gaps between their data are packed into temporary space, a message at a time, and
+ * unpacked from there. (A type may have gaps on some ranks only, and all messages of a call have to
+ * go the same way, so the PML is none.) Those on a device come by way of the host's memory.
  *
- * Requests stand in a small array, as with the PML. A receive belongs to no endpoint of UCX's; so
- * a rank that waits for a peer checks whether it has failed.
+ * A receive belongs to no endpoint of UCX's; so a rank that waits for a peer checks whether it has
+ * failed.
  */
 #include "internal.h"
 
@@ -38,23 +37,20 @@ static const struct coll_strag_ucp_library *library(void)
     return &coll_strag_ucp.library;
 }
 
-static int mpi_code(ucs_status_t status)
-{
-    return status == UCS_ERR_NO_MEMORY ? OMPI_ERR_OUT_OF_RESOURCE : MPI_ERR_OTHER;
-}
-
 /* Under the lock. */
 static struct coll_strag_ucp_peer *peer_of(const struct coll_strag_ucp_transport *transport,
                                            int rank)
 {
-    return coll_strag_ucp.all[strag_compact_at(&transport->peers, rank)];
+    return coll_strag_ucp.all[strag_compact_at(transport->peers, rank)];
 }
 
 /* ---- Errors ---- */
 
-static int lost(struct coll_strag_ucp_transport *transport, int peer, ucs_status_t status)
+static int failed(struct coll_strag_ucp_transport *transport, int peer, ucs_status_t status)
 {
     char who[128];
+    if (status == UCS_ERR_NO_MEMORY)
+        return coll_strag_transport_failed(&transport->super, OMPI_ERR_OUT_OF_RESOURCE);
     pthread_mutex_lock(&coll_strag_ucp.lock);
     const bool ended = peer_of(transport, peer)->ended;
     pthread_mutex_unlock(&coll_strag_ucp.lock);
@@ -62,13 +58,6 @@ static int lost(struct coll_strag_ucp_transport *transport, int peer, ucs_status
     coll_strag_warn(COLL_STRAG_WARN_LOST, who,
                     ended ? "its process has ended" : library()->ucs_status_string(status));
     return coll_strag_transport_failed(&transport->super, MPI_ERR_OTHER);
-}
-
-static int failed(struct coll_strag_ucp_transport *transport, int peer, ucs_status_t status)
-{
-    int code = mpi_code(status);
-    return code == MPI_ERR_OTHER ? lost(transport, peer, status)
-                                 : coll_strag_transport_failed(&transport->super, code);
 }
 
 /* ---- Elements with gaps ---- */
@@ -91,7 +80,7 @@ static void *prepare(const struct coll_strag_transport *transport,
         message->buffer = first;
         message->elements = elements;
         if (message->packed && message->send &&
-            !coll_strag_pack(transport->dtype, buffer, elements, message->packed)) {
+            !coll_strag_convert(true, transport->dtype, buffer, elements, message->packed)) {
             free(message->packed);
             message->packed = NULL;
         }
@@ -116,8 +105,8 @@ static void finish(struct coll_strag_ucp_transport *transport,
         status = coll_strag_transport_differs(&transport->super, message->peer, message->bytes,
                                               message->received);
     else if (!message->send && message->packed &&
-             !coll_strag_unpack(transport->super.dtype, message->buffer, message->elements,
-                                message->packed))
+             !coll_strag_convert(false, transport->super.dtype, message->buffer, message->elements,
+                                 message->packed))
         status = STRAG_ERR_MEMORY;
     free(message->packed);
     message->transfer->complete(message->transfer, status);
@@ -253,7 +242,7 @@ static int check_peers(struct coll_strag_ucp_transport *transport, bool watch)
         status = peer_of(transport, peer)->failure;
     }
     pthread_mutex_unlock(&coll_strag_ucp.lock);
-    return status == UCS_OK ? STRAG_OK : lost(transport, peer, status);
+    return status == UCS_OK ? STRAG_OK : failed(transport, peer, status);
 }
 
 /* Nothing has come for a while. */
@@ -323,21 +312,19 @@ static int ucp_cancel(struct strag_transport *base, struct strag_transfer *trans
 /* ---- A transport's life ---- */
 
 void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
-                                   ompi_communicator_t *comm, const struct strag_compact *peers,
-                                   const struct strag_compact *ids)
+                                   ompi_communicator_t *comm, const struct strag_compact *peers)
 {
-    *transport = (struct coll_strag_ucp_transport){
-        .super = {.super = {.send = ucp_send,
-                            .recv = ucp_recv,
-                            .progress = ucp_progress,
-                            .cancel = ucp_cancel},
-                  .kind = COLL_STRAG_UCP,
-                  .comm = comm,
-                  .other = -1},
-        .rank = ompi_comm_rank(comm),
-        .peers = *peers,
-        .ids = *ids,
+    transport->super = (struct coll_strag_transport){
+        .super = {.send = ucp_send,
+                  .recv = ucp_recv,
+                  .progress = ucp_progress,
+                  .cancel = ucp_cancel},
+        .kind = COLL_STRAG_UCP,
+        .comm = comm,
+        .other = -1,
     };
+    transport->rank = ompi_comm_rank(comm);
+    transport->peers = peers;
 }
 
 void coll_strag_ucp_free(struct coll_strag_transport *base)
@@ -346,7 +333,7 @@ void coll_strag_ucp_free(struct coll_strag_transport *base)
     if (NULL == base)
         return;
     free(transport->super.messages);
-    strag_compact_free(&transport->peers);
+    strag_compact_free(&transport->own_peers);
     strag_compact_free(&transport->ids);
     free(transport);
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * UCX in this process: one worker for all communicators, and an endpoint to each process that any
- * of them sends to or receives from.
+ * of them sends to or receives from, each made when it is first needed. Everything is done under
+ * one lock, so that any UCX will do for MPI_THREAD_MULTIPLE.
  *
- * The worker is made when the first communicator wants it, and progresses whenever Open MPI does.
- * Endpoints are made when they are first needed. Everything is done under one lock, so that any
- * UCX will do for MPI_THREAD_MULTIPLE.
+ * Between hosts UCX notices that a peer has died, and calls peer_failed. Within a host its shared
+ * memory transports do not; a rank that waits in vain looks from time to time whether those that it
+ * waits for still run (coll_strag_ucp_watch).
  *
- * A peer that dies is noticed in two ways. Between hosts UCX does it, and calls peer_failed. Within
- * a host its shared memory transports do not; a rank that waits in vain looks from time to time
- * whether those that it waits for still run (coll_strag_ucp_watch).
- *
- * At the end endpoints are not flushed. Before it closes us, Open MPI holds a barrier that makes
- * progress: once it is passed no rank waits for a message any more; and to flush towards a
- * peer that is gone would be an error.
+ * At the end endpoints are not flushed: Open MPI has held a barrier, after which no rank waits for
+ * a message any more, and to flush towards a peer that is gone would be an error.
  */
 #include "internal.h"
 
@@ -121,9 +117,13 @@ static void close_worker(struct coll_strag_ucp_process *ucp)
         dlclose(ucp->handle);
     if (ucp->peers)
         OBJ_RELEASE(ucp->peers);
+    for (int i = 0; i < ucp->nall; i++) {
+        free(ucp->all[i]->address);
+        free(ucp->all[i]);
+    }
     free(ucp->all);
     ucp->all = NULL;
-    ucp->nall = ucp->all_room = ucp->own = 0;
+    ucp->nall = ucp->all_room = 0;
     ucp->address = NULL;
     ucp->worker = NULL;
     ucp->context = NULL;
@@ -195,39 +195,23 @@ struct coll_strag_ucp_peer *coll_strag_ucp_find(opal_process_name_t name)
     return peer;
 }
 
-/* @param peer  NULL: this process @return its number, or -1: out of memory */
-static int32_t add_to_all(struct coll_strag_ucp_peer *peer)
-{
-    struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
-    if (!strag_array_grow(&ucp->all, &ucp->all_room, ucp->nall + 1, sizeof *ucp->all))
-        return -1;
-    ucp->all[ucp->nall] = peer;
-    return ucp->nall++;
-}
-
-int32_t coll_strag_ucp_own(void)
-{
-    if (coll_strag_ucp.own == 0)
-        coll_strag_ucp.own = add_to_all(NULL) + 1;
-    return coll_strag_ucp.own - 1;
-}
-
 struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const void *address,
                                                size_t bytes)
 {
+    struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
     struct coll_strag_ucp_peer *peer = calloc(1, sizeof *peer);
-    if (NULL == peer)
-        return NULL;
-    peer->address = malloc(bytes);
-    peer->number = peer->address ? add_to_all(peer) : -1;
-    if (peer->number < 0 || opal_hash_table_set_value_uint64(coll_strag_ucp.peers, key_of(name),
-                                                             peer) != OPAL_SUCCESS) {
-        coll_strag_ucp.nall -= peer->number >= 0;
-        free(peer->address);
+    ucp_address_t *copy = malloc(bytes);
+    if (!peer || !copy ||
+        !strag_array_grow(&ucp->all, &ucp->all_room, ucp->nall + 1, sizeof *ucp->all) ||
+        opal_hash_table_set_value_uint64(ucp->peers, key_of(name), peer) != OPAL_SUCCESS) {
+        free(copy);
         free(peer);
         return NULL;
     }
-    memcpy(peer->address, address, bytes);
+    memcpy(copy, address, bytes);
+    peer->address = copy;
+    peer->number = ucp->nall;
+    ucp->all[ucp->nall++] = peer;
     return peer;
 }
 
@@ -292,23 +276,11 @@ void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer)
 
 /* ---- The end ---- */
 
-static void free_peers(struct coll_strag_ucp_process *ucp)
-{
-    struct coll_strag_ucp_peer *peer = NULL;
-    uint64_t key;
-    OPAL_HASH_TABLE_FOREACH(key, uint64, peer, ucp->peers)
-    {
-        free(peer->address);
-        free(peer);
-    }
-}
-
 void coll_strag_ucp_close(void)
 {
     struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
     if (ucp->open) {
         opal_progress_unregister(progress);
-        free_peers(ucp);
         close_worker(ucp); /* and its endpoints with it */
     }
     ucp->open = ucp->tried = false;

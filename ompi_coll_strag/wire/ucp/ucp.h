@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine's transport over UCX. On a build without UCX there is none (none.c).
+ * The engine's transport over UCX.
  *
  *     process.c     the library, this process's worker, the way to its peers
  *     connect.c     what a communicator's ranks exchange of how they are reached
@@ -12,7 +12,6 @@
 
 #include "wire/transport.h"
 
-#include "base/compact.h"
 #include "run/exchange.h"
 
 struct coll_strag_ucp_transport;
@@ -28,10 +27,11 @@ struct coll_strag_ucp_joining {
     size_t stride;        /* bytes of a card */
     char *cards;          /* [rank] */
     int32_t *peers, *ids; /* [rank]: its process's number here; that which it gave this one */
-    struct strag_compact kept_peers, kept_ids; /* the same, for the transport */
     struct coll_strag_ucp_transport *transport;
     char reason[240]; /* why this rank is not able */
 };
+
+#ifdef STRAG_HAVE_UCX
 
 /** Open UCX. @param able  false: this rank is out of memory
  * @param exchange  this and each coll_strag_ucp_go_on begin something in it, which has ended before
@@ -67,4 +67,23 @@ void coll_strag_ucp_close(void);
 /** Does UCX carry messages from and to a CUDA device's memory? Opens UCX. */
 bool coll_strag_ucp_takes_device(void);
 
+#else /* no rank is able */
+
+static inline void coll_strag_ucp_begin(struct coll_strag_ucp_joining *joining,
+                                        ompi_communicator_t *comm, bool able,
+                                        struct strag_exchange *exchange)
+{
+    (void)comm, (void)able;
+    strag_exchange_minimum(exchange, joining->numbers, 3);
+}
+#define coll_strag_ucp_go_on(joining)              ((void)(joining))
+#define coll_strag_ucp_take(joining)               ((void)(joining), NULL)
+#define coll_strag_ucp_forget(joining)             ((void)(joining))
+#define coll_strag_ucp_number()                    0
+#define coll_strag_ucp_another(transport, numbers) ((void)(transport), (void)(numbers), NULL)
+#define coll_strag_ucp_free(transport)             ((void)(transport))
+#define coll_strag_ucp_close()                     ((void)0)
+#define coll_strag_ucp_takes_device()              false
+
+#endif
 #endif
