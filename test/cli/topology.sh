@@ -241,7 +241,7 @@ equal 'lines for a wrong file' "$(wc -l <"$work/err")" 1
 grep -q "^strag cost: --layout: .*wrong.conf:2: the key 'Modes' is not known;" "$work/err" ||
     grep -q "^strag cost: --layout: .*wrong.conf:2: the key Modes is not known;" "$work/err" ||
     fail "a wrong file: $(<"$work/err")"
-refuses "strag topology: --hwloc: $work/none: No such file or directory" \
+refuses "strag topology: --hwloc: $work/none: cannot be opened: No such file or directory" \
     topology --hwloc "$work/none"
 
 refuses 'strag plan: --torus 8x8 has 64 hosts, -n 60 does not fit; say -n 64 or leave it out, or give'\
