@@ -221,14 +221,11 @@ static __attribute__((noinline)) void fail(const struct coll_strag_run *run,
 {
     struct coll_strag_module *module = call->module;
     const bool failed = coll_strag_failed(&module->failure) != OMPI_SUCCESS;
-    /* calls of different lengths are not the same ones to the watch, whose samples would be waited
-     * for */
-    const bool out_of_step = code == MPI_ERR_TRUNCATE && (module->watch || module->watch_in);
     if (run->channel->shm)
         strag_shm_abandon(run->channel->shm);
     if (code == MPI_ERR_TRUNCATE && !failed)
         coll_strag_stuck_tell_why(run->channel->stuck);
-    if (failed || out_of_step || !coll_strag_is_in_memory(module, call->size))
+    if (failed || !coll_strag_is_in_memory(module, call->size))
         coll_strag_fail(module, code, false);
 }
 

@@ -12,11 +12,7 @@
  * A call of no elements Open MPI does not show to its components: the rank has left out a call.
  * The others get an error when it makes the next one with another count, or frees the communicator.
  *
- * If calls are watched, later ones may fail, too: one that is so short on one rank that it is not
- * watched there puts the ranks' samples out of step.
- *
  *     mismatch [--algorithms A,B,..]     each pinned on a communicator in turn (direct)
- *              --watched yes             none is pinned, and calls are watched
  */
 #include "common.h"
 
@@ -150,41 +146,16 @@ static void run_pinned(const char *algorithm)
     leave_out(algorithm, true);
 }
 
-static void run_watched(void)
-{
-    enum { LONG = 20000, CALLS = 5 };
-    MPI_Comm comm;
-    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    for (int i = 0; i < RIGHT; i++)
-        call_right(comm, LONG, "watched");
-    (void)is_error(
-        MPI_Allreduce(values, sums, test.rank == test.n - 1 ? 1 : LONG, MPI_DOUBLE, MPI_SUM, comm));
-    for (int i = 0; i < CALLS; i++) {
-        for (int k = 0; k < LONG; k++)
-            values[k] = 1;
-        const bool wrong =
-            !is_error(MPI_Allreduce(values, sums, LONG, MPI_DOUBLE, MPI_SUM, comm)) &&
-            sums[LONG - 1] != test.n;
-        TEST_CHECK(!wrong, "call %d after one of another length", i);
-    }
-    TEST_MPI(MPI_Comm_free(&comm));
-}
-
 int main(int argc, char **argv)
 {
-    const char *algorithms = "direct", *watched = "no";
-    const struct test_option options[] = {
-        {"algorithms", &algorithms}, {"watched", &watched}, {NULL, NULL}};
+    const char *algorithms = "direct";
+    const struct test_option options[] = {{"algorithms", &algorithms}, {NULL, NULL}};
     test_start(&argc, &argv, "mismatch", MPI_THREAD_SINGLE, options);
     values = test_allocate(2 * LONGEST * sizeof *values);
     sums = test_allocate(2 * LONGEST * sizeof *sums);
     char *list = strdup(algorithms), *rest = NULL;
-    if (0 == strcmp(watched, "yes"))
-        run_watched();
-    else
-        for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-            run_pinned(name);
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        run_pinned(name);
     free(list);
     free(values);
     free(sums);

@@ -16,4 +16,3 @@ for ranks in ${STRAG_TEST_FULL:+2 3} 4; do
     # In segments, through the pipeline
     must "$ranks" "${options[@]}" --mca coll_strag_segment_size 64 "$programs/mismatch"
 done
-must 3 --mca coll strag --mca coll_strag_minimum_size 0 "$programs/mismatch" --watched yes
