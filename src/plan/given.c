@@ -414,7 +414,7 @@ static bool has_rank(const struct strag_given_group *group, int rank)
     return beyond >= 0 && beyond % group->step == 0 && beyond / group->step < group->count;
 }
 
-/* What one rank needs. @param from  of which nothing is aligned but what is copied */
+/* All, or what one rank needs. @param from  of which nothing is aligned but what is copied */
 static bool copy(struct strag_given *given, const struct strag_given *from, int rank)
 {
     const struct strag_given_head *head = &from->head;
@@ -431,7 +431,7 @@ static bool copy(struct strag_given *given, const struct strag_given *from, int 
         given->group_of[r] = -1;
     for (int g = 0; good && g < head->groups; g++) {
         const struct strag_given_group *group = &from->group[g];
-        if (!has_rank(group, rank))
+        if (rank >= 0 && !has_rank(group, rank))
             continue;
         good = copy_group(given, from, g);
         for (int j = 0; j < group->count; j++)

@@ -144,7 +144,7 @@ int strag_given_pack(const struct strag_given *given, void **bytes, size_t *size
  * From such bytes, at an address that is a multiple of 8. Nothing but their sizes is checked: they
  * are from one that was closed.
  *
- * @param rank        what this rank does is kept, and the others have no plans
+ * @param rank        what this rank does is kept, and the others have no plans; -1: all
  * @param[out] given  closed; the caller's to free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
  */

@@ -129,7 +129,7 @@ static void same_measure(const struct strag_instance *instance, const struct str
     assert_true(a.sent_max == b.sent_max && a.sent_total == b.sent_total);
 }
 
-/* Through what is sent, each rank's part. */
+/* Through what is sent: each rank's part, and all. */
 static void same_when_sent(const struct strag_instance *instance, const struct strag_given *given)
 {
     void *bytes;
@@ -143,7 +143,11 @@ static void same_when_sent(const struct strag_instance *instance, const struct s
         same_plans(instance, part, rank);
         strag_given_free(part);
     }
-    struct strag_given *none = NULL;
+    struct strag_given *none = NULL, *all = NULL;
+    assert_int_equal(strag_given_unpack(bytes, size, -1, &all, NULL), STRAG_OK);
+    for (int rank = 0; rank < n; rank++)
+        same_plans(instance, all, rank);
+    strag_given_free(all);
     assert_int_equal(strag_given_unpack(bytes, size - 8, 0, &none, NULL), STRAG_ERR_ARGUMENT);
     free(bytes);
 }
