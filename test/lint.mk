@@ -39,7 +39,7 @@ lint-cppcheck:
 lint-tidy:
 	printf '%s\n' -std=gnu11 $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(lint_includes) \
 		$(STRAG_VERSION_CPPFLAGS) -DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' \
-		-DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS) \
+		$(have_ucx_cppflags) \
 		$(OMPI_CFLAGS) $(OMPI_CPPFLAGS) > compile_flags.txt
 	printf '%s\n' $(lint_units) | xargs -P `nproc` -n 6 clang-tidy -quiet -p .
 CLEANFILES += compile_flags.txt

@@ -35,11 +35,14 @@ ended()
 
 # Nobody is looked for who is late, since on a busy machine all are.
 quiet=(--mca coll_strag_slowdown none --mca coll_strag_straggler none)
-for calls in 200 2000 20000; do
+# With more calls if there are none, and again if what a busy machine does to the times has some repeated.
+for calls in 200 2000 20000 20000 20000 100000; do
     learn "$calls" "${quiet[@]}"
-    [ "$(tried first)" -eq 0 ] || break
+    all=$(tried '.*')
+    if [[ $(tried first) -ge 1 && $all -le 3 ]]; then
+        break
+    fi
 done
-all=$(tried '.*')
 [[ $(tried first) -ge 1 && $all -le 3 ]] ||
     fail "$(tried first) experiments on the first communicator, $all in all: $(cat "$output")"
 echo "ok: $all experiments, the last: $(ended '.*')"
