@@ -52,7 +52,7 @@ enum { STRAG_RECENT = 4 };
 /* ---- A late rank (observe.h; test_observe, test_judge) ---- */
 
 /* In one job of as many the same ranks are the last ones by chance in all calls that name a
- * straggler, however few ranks there are. At least so many calls are needed, since ranks are not
+ * straggler, however few ranks there are. At least this many calls are needed, since ranks are not
  * equally likely to be last; and a call in which others are last takes back all of these but two.
  */
 #define STRAG_BY_CHANCE (1.0 / 4000)
