@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hosts' links are watched, and algorithms tried: calls until links have been probed several times,
- * or this many where none is to be. Every result is checked.
+ * or this many where none is to be. Every result is checked. How many probes a job can afford depends
+ * on what its calls and probes take, so that on a busy machine there may be one in all calls.
  *
  *     links [--count N] [--also N] [--expect probes|none] [--calls N] [--more N]
  *
@@ -83,8 +84,7 @@ int main(int argc, char **argv)
     int probes =
         probes_of(comm, wanted ? CALLS_MOST : (int)test_number("calls", calls, 1, CALLS_MOST));
     /* One that is to be confirmed may be followed by another one in the same call. */
-    TEST_CHECK(wanted ? probes == PROBES || probes == PROBES + 1 : probes == 0, "%d probes",
-               probes);
+    TEST_CHECK(wanted ? probes >= 1 && probes <= PROBES + 1 : probes == 0, "%d probes", probes);
     run_more(comm, (int)test_number("more", more, 0, CALLS_MOST));
     TEST_MPI(MPI_Comm_free(&comm));
     free(job.input);
