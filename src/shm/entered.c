@@ -91,7 +91,8 @@ static bool awaits_decision(const struct strag_shm_waiting *waiting, uint64_t nu
 }
 
 /* Each claims first, and then looks. Of two that claim at the same time one at least sees the
- * other: the higher rank gives way to the lower, which waits for that. */
+ * other: the higher rank gives way to the lower, which waits for that. Who has said why claims no
+ * more afterwards: so the claim is read first, and then whether it was said. */
 bool strag_shm_tells_why(struct strag_shm *shm, uint64_t number)
 {
     struct strag_shm_waiting *mine = &shm->mailbox.status->waiting;
@@ -103,8 +104,8 @@ bool strag_shm_tells_why(struct strag_shm *shm, uint64_t number)
             continue;
         for (int look = 0; i > shm->me && look < LOOKS && awaits_decision(waiting, number); look++)
             sched_yield();
-        tells = atomic_load(&waiting->said_why) < number &&
-                (i > shm->me || atomic_load(&waiting->claims_why) != number);
+        tells = (i > shm->me || atomic_load(&waiting->claims_why) != number) &&
+                atomic_load(&waiting->said_why) < number;
     }
     if (tells)
         atomic_store(&mine->said_why, number);
