@@ -117,6 +117,12 @@ static bool begins_with(const char *line, const char *head)
     return strncmp(line, head, strlen(head)) == 0;
 }
 
+/* Does a rule hold for some networks only? Such a rule is the user's. */
+static bool names_network(const char *line)
+{
+    return begins_with(line + strspn(line, " "), "network:");
+}
+
 /* Does nothing of a rule stand in this line: is it empty, or a comment left of the rules' text? */
 static bool is_between(const char *line, int column)
 {
@@ -143,10 +149,14 @@ static bool find_cuts(const char *text, const struct tune_job *job, struct cuts 
         return true;
     cuts->cut = (size_t)(line - text);
     end = line = next_line(line);
+    bool every_network = true;
     for (; *line && !(strspn(line, " ") == (size_t)column && line[column] == '-');
-         line = next_line(line))
+         line = next_line(line)) {
         end = is_between(line, column) ? end : next_line(line);
-    cuts->resume = (size_t)(end - text);
+        every_network = every_network && !names_network(line);
+    }
+    cuts->cut = every_network ? cuts->cut : cuts->insert;
+    cuts->resume = every_network ? (size_t)(end - text) : cuts->insert;
     return true;
 }
 

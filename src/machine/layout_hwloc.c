@@ -89,9 +89,12 @@ static int load_file(const char *file, struct strag_core **cores, int *count,
 {
     char *xml;
     size_t length;
-    int ended = 0, status = strag_file_read(file, FILE_MAX, &xml, &length, err);
+    struct sigaction callers;
+    const struct sigaction usual = {.sa_handler = SIG_DFL}; /* if ignored, nothing is waited for */
+    int ended = -1, status = strag_file_read(file, FILE_MAX, &xml, &length, err);
     if (status != STRAG_OK)
         return status;
+    sigaction(SIGCHLD, &usual, &callers);
     const pid_t child = fork();
     if (child == 0) {
         go_quiet();
@@ -99,6 +102,7 @@ static int load_file(const char *file, struct strag_core **cores, int *count,
     }
     while (child > 0 && waitpid(child, &ended, 0) < 0 && errno == EINTR)
         ;
+    sigaction(SIGCHLD, &callers, NULL);
     if (child > 0 && WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
         status = load(xml, length, cores, count, err);
     else

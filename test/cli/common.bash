@@ -30,6 +30,7 @@ gives() {
     local expected=$1 status=0
     shift
     "$STRAG" "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" = "$expected" ] || cat "$work/err"
     equal "exit status of strag $*" "$status" "$expected"
 }
 

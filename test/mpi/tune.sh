@@ -121,6 +121,11 @@ into_output 3 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
 [ "$(grep -c 'ranks-per-host:' "$rules")" -eq 2 ] || fail "merging again changed the number of rules"
 into_output 3 --mca coll strag --mca coll_strag_rules "$rules" --mca coll_strag_verbose 1 "$programs/sizes"
 grep -q 'MPI_COMM_WORLD .*(rule in .*, line 5)' "$output" || { cat "$rules" "$output"; fail "not followed"; }
+# A rule for one network is the user's: it stays, behind the new one.
+sed -i '0,/^  ranks-per-host: .*/s//&\n  network: torus/' "$rules"
+into_output 3 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
+[ "$(grep -c 'network: torus' "$rules")" -eq 1 ] || { cat "$rules"; fail "the rule for a torus is gone"; }
+[ "$(grep -c 'ranks-per-host:' "$rules")" -eq 3 ] || { cat "$rules"; fail "not three rules"; }
 echo "ok: merging"
 
 # Files that cannot be merged with stay as they are.
