@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hosts' links are watched, and algorithms tried: calls until links have been probed several times,
- * or this many where none is to be. Every result is checked. How many probes a job can afford depends
- * on what its calls and probes take, so that on a busy machine there may be one in all calls.
+ * or this many where none is to be. Every result is checked. How many probes a job can afford
+ * depends on what its calls and probes take, so that on a busy machine there may be one in all
+ * calls.
  *
  *     links [--count N] [--also N] [--expect probes|none] [--calls N] [--more N]
  *
