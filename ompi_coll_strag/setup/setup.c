@@ -99,8 +99,9 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
     module->delegate_limit = SHORT_CALLS;
 }
 
-/* On rank 0 with what all ranks will tell, some 800 bytes each: untouched until then. Like all memory
- * of a communicator's making it must be had: Open MPI does not survive a component's failure there. */
+/* On rank 0 with what all ranks will tell, some 800 bytes each: untouched until then. Like all
+ * memory of a communicator's making it must be had: Open MPI does not survive a component's failure
+ * there. */
 struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
     const size_t n = (size_t)ompi_comm_size(comm);
