@@ -227,7 +227,8 @@ static int counts_as(const struct coll_strag_call *call, size_t bytes)
                                                                                      : WATCHED;
 }
 
-/* What the host's ranks have said of a call that has failed: one that comes later sees it then. */
+/* What the host's ranks have said of a call that has failed: one that comes later sees it then. Of
+ * one that has failed in later ones, too, it is not known any more. */
 struct found {
     bool undecided; /* a rank has left it since it, or another one, does not know what is strag's */
     bool out_of_step; /* it was not the same to the watch, whose samples would be waited for */
@@ -237,6 +238,7 @@ static struct found look_around(const struct coll_strag_call *call, const struct
 {
     struct found found = {false, false};
     const int own = counts_as(call, call->count * call->size);
+    const bool watched = call->module->watch || call->module->watch_in;
     for (int rank = 0; shm && rank < ompi_comm_size(call->comm); rank++) {
         const int index = strag_shm_index(shm, rank);
         struct strag_shm_entered other;
@@ -244,7 +246,7 @@ static struct found look_around(const struct coll_strag_call *call, const struct
             continue;
         if (other.number && !other.bytes && !other.what)
             found.undecided = true;
-        else if (!other.number || counts_as(call, other.bytes) != own)
+        else if (other.number ? counts_as(call, other.bytes) != own : watched)
             found.out_of_step = call->kind == COLL_STRAG_BLOCKING;
     }
     return found;
