@@ -85,7 +85,7 @@ static int run_watched(struct coll_strag_call *call)
     const int watched = coll_strag_watch_end(module->watch, &ended, &change);
     coll_strag_apply_change(module, change);
     if (watched != OMPI_SUCCESS)
-        coll_strag_fail(module, watched, true);
+        coll_strag_fail(module, watched, false);
     return code == OMPI_SUCCESS ? watched : code;
 }
 
@@ -99,10 +99,8 @@ static int run(struct coll_strag_call *call)
         return code;
     coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice, call->op);
     if (module->watch_in &&
-        (code = coll_strag_setup_watch(module, call->comm, bytes)) != OMPI_SUCCESS) {
-        coll_strag_fail(module, code, true);
-        return code;
-    }
+        (code = coll_strag_setup_watch(module, call->comm, bytes)) != OMPI_SUCCESS)
+        coll_strag_fail(module, code, false); /* but others may wait in the previous component */
     /* what is watched is compared with candidates of the table, but user plans are not among these
      */
     if (!coll_strag_watches(module->watch, bytes) || call->choice.reason == COLL_STRAG_GIVEN)

@@ -215,18 +215,60 @@ static int mpi_error(int status, const struct coll_strag_transport *transport)
     }
 }
 
+/* What a call of `bytes` bytes is to the watch, or before there is one. */
+static int counts_as(const struct coll_strag_call *call, size_t bytes)
+{
+    const struct coll_strag_module *module = call->module;
+    enum { NOTHING, WATCHED, SAMPLED };
+    if (!(module->watch || module->watch_in) || bytes < module->decision.watch_from ||
+        coll_strag_given_find(module->given, bytes))
+        return NOTHING;
+    return module->watch && coll_strag_watch_samples(module->watch, bytes, call->op) ? SAMPLED
+                                                                                     : WATCHED;
+}
+
+/* What the host's ranks have said of a call that has failed: one that comes later sees it then. Of
+ * one that has failed in later ones, too, it is not known any more. */
+struct found {
+    bool undecided; /* a rank has left it since it, or another one, does not know what is strag's */
+    bool out_of_step; /* it was not the same to the watch, whose samples would be waited for */
+};
+
+static struct found look_around(const struct coll_strag_call *call, const struct strag_shm *shm)
+{
+    struct found found = {false, false};
+    const int own = counts_as(call, call->count * call->size);
+    const bool watched = call->module->watch || call->module->watch_in;
+    for (int rank = 0; shm && rank < ompi_comm_size(call->comm); rank++) {
+        const int index = strag_shm_index(shm, rank);
+        struct strag_shm_entered other;
+        if (index < 0 || strag_shm_entered(shm, index, call->number, &other) < call->number)
+            continue;
+        if (other.number && !other.bytes && !other.what)
+            found.undecided = true;
+        else if (other.number ? counts_as(call, other.bytes) != own : watched)
+            found.out_of_step = call->kind == COLL_STRAG_BLOCKING;
+    }
+    return found;
+}
+
 /* The call has failed, and the other ranks are to know. */
 static __attribute__((noinline)) void fail(const struct coll_strag_run *run,
                                            const struct coll_strag_call *call, int code)
 {
     struct coll_strag_module *module = call->module;
+    struct strag_shm *shm = run->channel->shm;
     const bool failed = coll_strag_failed(&module->failure) != OMPI_SUCCESS;
-    if (run->channel->shm)
-        strag_shm_abandon(run->channel->shm);
+    const struct found found = look_around(call, shm);
+    if (shm && (found.undecided || coll_strag_undecided(&module->failure) != OMPI_SUCCESS))
+        strag_shm_enter_call(shm, call->number, 0, 0);
+    if (shm)
+        strag_shm_abandon(shm);
     if (code == MPI_ERR_TRUNCATE && !failed)
         coll_strag_stuck_tell_why(run->channel->stuck);
-    if (failed || !coll_strag_is_in_memory(module, call->size))
-        coll_strag_fail(module, code, false);
+    if (failed || found.undecided || found.out_of_step ||
+        !coll_strag_is_in_memory(module, call->size))
+        coll_strag_fail(module, code, found.undecided);
 }
 
 static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,

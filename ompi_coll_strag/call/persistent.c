@@ -250,7 +250,7 @@ static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persi
         code = make(call, own);
     coll_strag_stuck_end(&module->stuck);
     if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
-        coll_strag_fail(module, code, true);
+        coll_strag_fail(module, code, false);
         return code;
     }
     if (*own)

@@ -23,8 +23,7 @@ static inline int coll_strag_failed(const struct coll_strag_failure *failure)
 }
 
 /** Do all ranks know which calls are strag's? Else all calls of which they would have to know fail.
- * @return OMPI_SUCCESS, or the error with which this rank or another one has left setup, or a
- * later exchange (wire/exchange.h) */
+ * @return OMPI_SUCCESS, or the error with which this rank or another one has left setup */
 static inline int coll_strag_undecided(const struct coll_strag_failure *failure)
 {
     return __builtin_expect(__atomic_load_n(&failure->undecided, __ATOMIC_RELAXED), 0)

@@ -215,6 +215,13 @@ static void share_plans(struct coll_strag_shared_setup *shared_setup)
     shared_setup->plans = strag_plan_store_retain(origin->plans);
 }
 
+/* Does strag run the call that waits for setup? Then no rank gets past it without all others. */
+static bool runs_first(const struct coll_strag_module *module)
+{
+    const size_t bytes = __atomic_load_n(&module->stuck.bytes, __ATOMIC_RELAXED);
+    return NULL != strag_table_entry(&module->decision.table, bytes)->algorithm;
+}
+
 /* Others can derive theirs from it, its dups for one; numbered as the origin they find that. Not
  * where a nonblocking call has begun: ranks then come here at different times. */
 void coll_strag_setup_end_derive(struct setup *setup)
@@ -225,7 +232,7 @@ void coll_strag_setup_end_derive(struct setup *setup)
     if (setup->blocking && !shared_setup->numbered_as_origin)
         (void)coll_strag_shared_setup_identify(shared_setup, setup->comm, setup->hosts->id);
     if (!setup->blocking || shared_setup->decision.given_bytes ||
-        setup->hosts->transport == COLL_STRAG_UCP)
+        setup->hosts->transport == COLL_STRAG_UCP || !runs_first(setup->module))
         return;
     if (setup->code == OMPI_SUCCESS)
         coll_strag_shared_setup_publish(shared_setup);

@@ -151,7 +151,8 @@ static coll_strag_setup_step *const derive[] = {
     coll_strag_setup_take_given,
     coll_strag_setup_end_derive,
 
-    /* over UCX, with plans from files, and if a nonblocking call has begun: as below */
+    /* over UCX, with plans from files, if a nonblocking call has begun, and if the previous
+     * component runs the one that has: as below */
     coll_strag_setup_ask_all_well,
     coll_strag_setup_tell_conclusion,
     coll_strag_setup_conclude,

@@ -141,8 +141,8 @@ static inline void coll_strag_leave(struct coll_strag_module *module)
  * Other ranks may wait for this one, now or later, and get that answer when they ask
  * (stuck/stuck.h). So the communicator is kept.
  *
- * @param undecided  this rank does not know any more which calls are strag's: all fail of which it
- *                   would have to know
+ * @param undecided  this rank does not know which calls are strag's: all fail of which it would
+ *                   have to know
  */
 void coll_strag_fail(struct coll_strag_module *module, int code, bool undecided);
 

@@ -394,10 +394,16 @@ int coll_strag_watch_agreed(struct coll_strag_watch *watch,
     return coll_strag_arrivals_end(watch->arrivals, code);
 }
 
+bool coll_strag_watch_samples(const struct coll_strag_watch *watch, size_t bytes,
+                              const ompi_op_t *op)
+{
+    return strag_window_has(&watch->window, bytes, coll_strag_operation(op));
+}
+
 void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op)
 {
     watch->inside = true;
-    watch->sampled = strag_window_has(&watch->window, bytes, coll_strag_operation(op));
+    watch->sampled = coll_strag_watch_samples(watch, bytes, op);
     if (!watch->sampled)
         return;
     watch->start = coll_strag_seconds();

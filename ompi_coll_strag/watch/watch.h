@@ -79,6 +79,10 @@ bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes);
 bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op,
                             struct strag_variant *rival);
 
+/** Is a call of this size and operation, which is watched, in the window? Not for after its end. */
+bool coll_strag_watch_samples(const struct coll_strag_watch *watch, size_t bytes,
+                              const ompi_op_t *op);
+
 /** What calls reduce with, as a number that is the same on all ranks. */
 static inline int coll_strag_operation(const ompi_op_t *op)
 {

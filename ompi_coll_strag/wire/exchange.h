@@ -6,7 +6,7 @@
  *
  * Each but the first two is called by all ranks of a communicator, in the same order. Nothing that
  * was given is used after it has returned. @param failure  the communicator's @return OMPI_SUCCESS;
- * or an error, also that of an earlier call: then coll_strag_fail must follow, undecided
+ * or an error, also that of an earlier call: then coll_strag_fail must follow
  */
 #ifndef COLL_STRAG_EXCHANGE_H
 #define COLL_STRAG_EXCHANGE_H

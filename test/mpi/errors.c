@@ -16,6 +16,8 @@
  *            [--calls N]                 blocking calls before each series (0)
  *            [--many N]                  nonblocking ones once one has set the dup up, which is
  *                                        where places begin (0); of 24 strag runs some
+ *            [--world 1]                 MPI_COMM_WORLD has been set up by a call three times as
+ *                                        long, so that the others' setup is derived from it
  *            [--limit T]                 seconds that a case may take (200)
  */
 #include "common.h"
@@ -298,12 +300,14 @@ static long run_cases(const char *what, int rank, bool on, const char *kind, int
 int main(int argc, char **argv)
 {
     const char *what = "memory", *rank = "1", *on = "0", *kind = "dup", *first = "1", *step = "1",
-               *bytes = "100000", *elements = "many", *calls = "0", *more = "0", *limit = "200";
+               *bytes = "100000", *elements = "many", *calls = "0", *more = "0", *world = "0",
+               *limit = "200";
     const struct test_option options[] = {
         {"what", &what},   {"rank", &rank},         {"on", &on},
         {"comm", &kind},   {"first", &first},       {"step", &step},
         {"bytes", &bytes}, {"calls", &calls},       {"many", &more},
-        {"limit", &limit}, {"elements", &elements}, {NULL, NULL}};
+        {"limit", &limit}, {"elements", &elements}, {"world", &world},
+        {NULL, NULL}};
     test_start(&argc, &argv, "errors", MPI_THREAD_SINGLE, options);
     if (!failing_begin)
         test_die("failing.so is not preloaded");
@@ -320,6 +324,8 @@ int main(int argc, char **argv)
     signal(SIGALRM, give_up);
     snprintf(place, sizeof place, "before");
     const struct test_counters before = test_counters_read();
+    if (test_number("world", world, 0, 1))
+        call_blocking(MPI_COMM_WORLD, BURST * longest, "blocking, on MPI_COMM_WORLD");
     const long range[] = {test_number("first", first, 1, 1000000),
                           test_number("step", step, 1, 1000000)};
     const long places =

@@ -6,7 +6,7 @@
 set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 own_folder errors
-options=(--mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_stuck 1)
+options=(--mca coll strag --mca coll_strag_stuck 1)
 shim=$builddir/test/mpi/.libs/failing.so
 full=${STRAG_TEST_FULL:-0}
 if [ "$full" = 1 ]; then
@@ -21,9 +21,9 @@ fail_at()
     if [ "$full" = 1 ]; then
         step=1
     fi
-    into_output "$ranks" "${options[@]}" "$@" env "$(preloading "$shim")" "$programs/errors" \
+    into_output "$ranks" "${options[@]}" --mca coll_strag_minimum_size "${minimum:-0}" "$@" env "$(preloading "$shim")" "$programs/errors" \
         --what "$what" --rank "$rank" --first "${first:-1}" --step "$step" --comm "$kind" \
-        --calls "${calls:-0}" --many "${many:-0}" --elements "${elements:-many}"
+        --calls "${calls:-0}" --many "${many:-0}" --elements "${elements:-many}" --world "${world:-0}"
     grep -a '^errors: np .* places' "$output"
     grep -aq 'ranks with an error in a case: [1-9]' "$output" || fail "nothing has failed"
 }
@@ -50,6 +50,12 @@ for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
     # Elements that are longer than a message through shared memory.
     elements=one first=20 fail_at "$ranks" post 1 15 dup
 done
+# A blocking call sets a communicator up from another one, and shorter calls are delegated; that call, too.
+for minimum in 50000 200000; do
+    [ "$full,$minimum" = 0,200000 ] || world=1 fail_at 4 post 1 2 dup
+    [ "$full" = 0 ] || world=1 fail_at 4 post 1 1 split
+done
+unset minimum
 if can_make_hosts; then
     for ranks in 4 ${STRAG_TEST_FULL:+2 3 5}; do
         fail_at "$ranks" memory 1 29 dup "$on_hosts" 2 -

@@ -12,7 +12,13 @@
  * A call of no elements Open MPI does not show to its components: the rank has left out a call.
  * The others get an error when it makes the next one with another count, or frees the communicator.
  *
+ * Where calls are watched, a call that counts for the watch on some ranks only puts the samples
+ * that they send each other out of step: then later calls may fail, too.
+ *
  *     mismatch [--algorithms A,B,..]     each pinned on a communicator in turn (direct)
+ *              [--watched N]             none is pinned: N communicators with one wrong call each,
+ *                                        the first, the second, .. of the calls that are watched
+ *              [--later error]           between hosts, where calls may fail after any wrong one
  */
 #include "common.h"
 
@@ -146,15 +152,59 @@ static void run_pinned(const char *algorithm)
     leave_out(algorithm, true);
 }
 
+/* Long enough to be watched. @param other  of one rank, once @param strict  later calls are right
+ */
+static void call_watched(int before, int other, bool strict)
+{
+    enum { LONG = 20000, LATER = 24 };
+    MPI_Comm comm;
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    test_pass_first_calls(comm);
+    for (int i = 0; i < before; i++)
+        call_right(comm, LONG, "watched");
+    const int wrong = test.rank == before % test.n ? other : LONG;
+    const int code = MPI_Allreduce(values, sums, wrong, MPI_DOUBLE, MPI_SUM, comm);
+    /* who waits for samples gets MPI_ERR_OTHER */
+    int errors = strict ? is_error(code) : code != MPI_SUCCESS, all;
+    for (int i = 0; i < LATER && strict; i++)
+        call_right(comm, LONG, "after a wrong one");
+    for (int i = 0; i < LATER && !strict; i++) {
+        for (int k = 0; k < LONG; k++)
+            values[k] = i;
+        const int later = MPI_Allreduce(values, sums, LONG, MPI_DOUBLE, MPI_SUM, comm);
+        TEST_CHECK(later != MPI_SUCCESS || sums[LONG - 1] == (double)i * test.n,
+                   "call %d after one of %d elements: %g", i, other, sums[LONG - 1]);
+    }
+    TEST_MPI(MPI_Comm_free(&comm));
+    TEST_MPI(MPI_Reduce(&errors, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD));
+    TEST_CHECK(test.rank != 0 || all > 0, "no error, though a call had %d elements", other);
+}
+
+/* @param memory  all that counts on all ranks is given up in its place */
+static void run_watched(int communicators, bool memory)
+{
+    TEST_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    for (int before = 0; before < communicators; before++) {
+        call_watched(before, 1, false);
+        if (memory)
+            call_watched(before, 22000, true);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    const char *algorithms = "direct";
-    const struct test_option options[] = {{"algorithms", &algorithms}, {NULL, NULL}};
+    const char *algorithms = "direct", *watched = "0", *later = "right";
+    const struct test_option options[] = {
+        {"algorithms", &algorithms}, {"watched", &watched}, {"later", &later}, {NULL, NULL}};
     test_start(&argc, &argv, "mismatch", MPI_THREAD_SINGLE, options);
     values = test_allocate(2 * LONGEST * sizeof *values);
     sums = test_allocate(2 * LONGEST * sizeof *sums);
+    const int communicators = (int)test_number("watched", watched, 0, 100);
+    run_watched(communicators, strcmp(later, "right") == 0);
     char *list = strdup(algorithms), *rest = NULL;
-    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+    for (char *name = strtok_r(list, ",", &rest); name && !communicators;
+         name = strtok_r(NULL, ",", &rest))
         run_pinned(name);
     free(list);
     free(values);

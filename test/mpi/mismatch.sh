@@ -16,3 +16,10 @@ for ranks in ${STRAG_TEST_FULL:+2 3} 4; do
     # In segments, through the pipeline
     must "$ranks" "${options[@]}" --mca coll_strag_segment_size 64 "$programs/mismatch"
 done
+for ranks in ${STRAG_TEST_FULL:+2 4 5} 3; do
+    must "$ranks" "${options[@]}" "$programs/mismatch" --watched 20
+done
+for per in ${STRAG_TEST_FULL:+1 2}; do # each of them takes seconds
+    can_make_hosts || break
+    must 3 "${options[@]}" "$on_hosts" "$per" - "$programs/mismatch" --watched 20 --later error
+done
