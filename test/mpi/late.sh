@@ -55,7 +55,8 @@ lines 1 '^strag: straggler 2: strag is configured to wait for all '
 
 ahead='(straggler-pipeline|straggler-trees|straggler-direct|stragglar|broadcast-after)'
 
-# two RESULTS MILLISECONDS OPTION...: of 50 calls; they have other bits once the others go ahead
+# two RESULTS MILLISECONDS OPTION...: of 50 calls; they have other bits once the others go ahead, and once more if on a
+# busy machine one of the two is found before the other
 two()
 {
     local results=$1 late=$2
@@ -66,13 +67,15 @@ two()
         fail "mpirun $*"
     }
     lines 1 "^late: straggler 5\\+2: found after .* calls; $results different results"
-    lines 1 "straggler 5\\+2 .*allreduce of 262144 \\.\\. 524287 bytes: $ahead "
+    grep -Eq "straggler 5\\+2 .*allreduce of 262144 \\.\\. 524287 bytes: $ahead " "$output" || fail "nobody goes ahead: $*"
     echo "ok: two late ranks: $*"
 }
 
-two 2 $((5 * delay))
-lines 1 'straggler 5\+2 .*: rank 5 is late by [0-9.]+ m?s, rank 2 by [0-9.]+ m?s: the others go ahead$'
+two '[23]' $((5 * delay))
+grep -Eq 'straggler 5\+2 .*: rank 5 is late by [0-9.]+ m?s, rank 2 by [0-9.]+ m?s: the others go ahead$' "$output" ||
+    { cat "$output"; fail "the two late ranks were not found together"; }
 found=$(sed -n 's/^late: straggler 5+2: found after \([0-9]*\) calls.*/\1/p' "$output")
-[ "$found" -le 10 ] || fail "two late ranks were found after $found calls"
+[ "$found" -le 20 ] || # 9 or 10 if the machine is not busy
+    fail "two late ranks were found after $found calls"
 two 1 "$delay" --mca coll_strag_straggler "5:$((1000 * delay)),2:$((500 * delay))" --mca coll_strag_report 1
 lines 1 "^strag: straggler 5\\+2: run by $ahead: 5[0-9]"
