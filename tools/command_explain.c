@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strag explain: which algorithm runs at which size, and why the others lose.
+ * strag explain: which algorithm runs at which size, and why the others are slower.
  */
 #include "explanation.h"
 
@@ -161,7 +161,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     int result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE && machine.saved && arguments->value[OPTION_BLOCKS])
         result = complain(command, STRAG_ERR_ARGUMENT,
-                          "--saved says itself what the job had; leave --blocks out");
+                          "--saved already has the settings of the job; omit --blocks");
     if (result == EXIT_DONE &&
         (!read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
          !read_minimum(&machine, &explanation.minimum) ||
@@ -182,7 +182,7 @@ const struct command explain_command = {
     .usage = " -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
              " --bytes LIST [--blocks M] [--minimum SIZE|auto] [--rules FILE] [--exhaustive]"
              " [--format text|json]",
-    .summary = "Say which algorithm runs at which size, and why the others lose.",
+    .summary = "Say which algorithm runs at which size, and why the others are slower.",
     .details =
         "The fastest by `strag cost` is chosen, unless a rules file says otherwise. Then the\n"
         "whole table of algorithms by size follows. With more than 256 ranks it is that of the\n"
@@ -195,7 +195,7 @@ const struct command explain_command = {
             {OPTION_BLOCKS, "M",
              "cut the vector into M blocks (default: what is best for each size)"},
             {OPTION_MINIMUM, "SIZE|auto",
-             "shorter vectors are for the previous component; auto: as in a job (default: 0)"},
+             "the previous component runs shorter vectors; auto: as in a job (default: 0)"},
             {OPTION_RULES, "FILE", "measured choices; strag(1) describes the file"},
             {OPTION_EXHAUSTIVE, "", "compare all candidates, also with more than 256 ranks"},
             {OPTION_FORMAT, "text|json", "how to show it (default: text)"},

@@ -128,13 +128,13 @@ const struct command plan_command = {
     .options =
         {
             {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
-            {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
+            {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: the algorithm chooses)"},
             {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
             {OPTION_PLAN, "FILE", "a plan from a file, instead of ALGORITHM"},
             {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
             {OPTION_YES, "", "all ranks, however many"},
             {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
-            {OPTION_COMPACT, "", "json: what ranks and rounds repeat is written once"},
+            {OPTION_COMPACT, "", "json: write what ranks and rounds repeat only once"},
         },
     .groups = {&topology_group, &state_group},
     .run = run,

@@ -542,7 +542,7 @@ static int run(const struct command *command, const struct arguments *given)
         result = EXIT_USAGE;
     if (result == EXIT_DONE && algorithm && format != SVG)
         result = complain(command, STRAG_ERR_ARGUMENT,
-                          "ALGORITHM says whose traffic a picture shows: add --format svg");
+                          "ALGORITHM selects whose traffic a picture shows: add --format svg");
     if (result == EXIT_DONE && format == SVG)
         result = draw(command, &machine, algorithm);
     else if (result == EXIT_DONE && format == JSON)

@@ -185,7 +185,7 @@ const struct command verify_command = {
     .options =
         {
             {OPTION_RANKS, "RANKS", "how many ranks; also a list with ranges: 2..256,1000,1024"},
-            {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
+            {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: the algorithm chooses)"},
             {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
             {OPTION_PLAN, "FILE", "a plan from a file, instead of ALGORITHM or next to it"},
             {OPTION_PROOF, "", "write FILE.proof, so that jobs need not prove the plan again"},

@@ -36,7 +36,7 @@ static void write_text_bound(const struct strag_lower_bound *bound, size_t bytes
         return;
     printf("    %-21s %s us: %.2fx", "lower bound", time_text(least, text), seconds / least);
     if (one_flow > least)
-        printf("; with one flow at a time per link %s us: %.2fx", time_text(one_flow, text),
+        printf("; if each link carries one flow at a time %s us: %.2fx", time_text(one_flow, text),
                seconds / one_flow);
     putchar('\n');
 }
@@ -114,7 +114,7 @@ static void write_text_refused(const struct strag_selection *selection)
 
 static void write_text_left_out(const struct explanation *explanation)
 {
-    const char *separator = "\nleft out, as nowhere better, or too long to plan: ";
+    const char *separator = "\nleft out, because they are never faster or take too long to plan: ";
     for (int a = 0; strag_algorithms[a = explain_left_out(explanation, a)]; a++) {
         printf("%s%s", separator, strag_algorithms[a]->name);
         separator = ", ";

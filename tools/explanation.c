@@ -82,11 +82,11 @@ const char *explain_loser(const struct estimate *loser, const struct estimate *w
         snprintf(buffer, size, "%s by the model%s", less ? "faster" : "as fast",
                  !less ? ""
                  : other->straggler_tolerant
-                     ? ", but no more than it may err; the other one suffers least from stragglers"
+                     ? ", but by less than its error; the other one suffers least from stragglers"
                  : other->prefers_more_blocks
-                     ? ", but no more than it may err; the other one needs ranks in step the least"
+                     ? ", but by less than its error; the other one depends least on ranks being in step"
                  : winner->candidate->profile->distance < loser->candidate->profile->distance
-                     ? ", but no more than it may err; the other one sends fewer bytes far"
+                     ? ", but by less than its error; the other one sends fewer bytes far"
                      : "");
     } else if (idle > latency && idle > transfer) {
         snprintf(buffer, size, "waits for the straggler: %s us idle against %s us",

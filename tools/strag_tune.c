@@ -316,7 +316,7 @@ static bool runs_itself(const struct tune *tune, MPI_Comm comm)
     MPI_Reduce(moved, all, 2, MPI_INT, MPI_MIN, 0, tune->sync);
     MPI_Bcast(all, 2, MPI_INT, 0, tune->sync);
     if (!all[0] && !all[1])
-        die("coll/strag is not used; mpirun needs --mca coll strag, and 2 ranks or more");
+        die("coll/strag is not used; start mpirun with --mca coll strag and 2 ranks or more");
     return all[0];
 }
 

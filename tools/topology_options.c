@@ -32,7 +32,7 @@ const struct option_group topology_group = {
             {OPTION_HOSTS, "LIST", "with one of these: the job's hosts only, like n[01-16,20]"},
             {OPTION_RANKS_PER_NODE, "G", "ranks on each host (default: 1, or as the layout says)"},
             {OPTION_PORTS, "N",
-             "links that a host drives at once (default: as the algorithm likes)"},
+             "links that a host drives at once (default: the algorithm chooses)"},
             {0},
         },
 };
@@ -165,7 +165,7 @@ static int read_layout(struct machine *machine)
     if (machine->arguments->value[OPTION_HOSTS] &&
         (machine->kind == OPTIONS || machine->kind == OPTION_HWLOC))
         return complain(machine->command, STRAG_ERR_ARGUMENT,
-                        "--hosts are those of a topology; give it too, one of %s",
+                        "--hosts needs a topology; add one of %s",
                         topology_names(machine->command, names, sizeof names));
     if (machine->arguments->value[OPTION_RANKS_PER_NODE] && machine->kind == OPTION_HWLOC)
         return complain(machine->command, STRAG_ERR_ARGUMENT,
@@ -332,7 +332,7 @@ static int check_saved(const struct machine *machine)
     if (found < 0)
         return EXIT_DONE;
     return complain(machine->command, STRAG_ERR_ARGUMENT,
-                    "--saved says itself what the job had; leave %s out",
+                    "--saved already has the settings of the job; omit %s",
                     option_name((enum option_id)found));
 }
 
@@ -393,17 +393,17 @@ static int check_agreement(const struct machine *machine, int n)
     if (machine->ranks_per_node && topology->ranks_per_host != machine->ranks_per_node)
         return complain(
             machine->command, STRAG_ERR_ARGUMENT,
-            "%s says itself how many ranks its hosts have; leave --ranks-per-node %d out", kind,
+            "%s already gives the number of ranks of each host; omit --ranks-per-node %d", kind,
             machine->ranks_per_node);
     if (!n || n == topology->n)
         return EXIT_DONE;
     if (topology->ranks_per_host == 1)
         return complain(machine->command, STRAG_ERR_ARGUMENT,
-                        "%s has %s, -n %d does not fit; say -n %d or leave it out, or give "
+                        "%s has %s, -n %d does not fit; give -n %d or omit it, or give "
                         "--ranks-per-node or --hosts",
                         kind, hosts.text, n, topology->n);
     return complain(machine->command, STRAG_ERR_ARGUMENT,
-                    "%s has %s with %s, -n %d does not fit; say -n %d or leave it out", kind,
+                    "%s has %s with %s, -n %d does not fit; give -n %d or omit it", kind,
                     hosts.text, strag_units_count(topology->n, "rank").text, n, topology->n);
 }
 

@@ -49,7 +49,7 @@ says 'recursive-doubling 18.38 us, 1.20x: more bytes on the busiest link, 2 vect
 # sooner, for the same reason.
 succeeds explain -n 9 --bandwidth 8 --reduce-bandwidth 0 --overhead 0.5 --bytes 32,1M
 equal 'table of 9' "$(table)" '0 bine-latency 952 circulant 137886 ring'
-says 'circulant 1872 us, 1.00x: faster by the model, but no more than it may err; the other one suffers'\
+says 'circulant 1872 us, 1.00x: faster by the model, but by less than its error; the other one suffers'\
 ' least from stragglers'
 
 # On 4x4 with all ports Swing's partners are neighbours: each step takes 1.4 us. None of the 4 halves:
@@ -171,7 +171,7 @@ refuses "strag explain: --rules: $work/no-form.yaml:3: swing cannot run here: sw
 
 # Theorems 1 and 6: 12/7 and 12/6.5 vectors, each of 1000 us; and 8/5.
 succeeds explain -n 5 --slow 2:1.5 --bandwidth 8 --reduce-bandwidth 0 --alpha 0 --bytes 1000000
-says 'lower bound 1714 us: 1.00x; with one flow at a time per link 1846 us: 0.93x'
+says 'lower bound 1714 us: 1.00x; if each link carries one flow at a time 1846 us: 0.93x'
 succeeds explain -n 5 --bandwidth 8 --reduce-bandwidth 0 --alpha 0 --bytes 1000000
 says 'lower bound 1600 us: 1.00x'
 
@@ -326,9 +326,9 @@ succeeds verify direct --saved "$work/saved.yaml" --blocks 1
 says 'verified direct n=4 blocks=1 rounds=6 sent-max=3xS sent-total=6xS reduce-max=3'
 succeeds topology --saved "$work/saved.yaml"
 says 'host n0: ranks 0-3'
-refuses 'strag explain: --saved says itself what the job had; leave --alpha out' \
+refuses 'strag explain: --saved already has the settings of the job; omit --alpha' \
     explain --saved "$work/saved.yaml" --bytes 1K --alpha 3
-refuses 'strag explain: --saved says itself what the job had; leave --blocks out' \
+refuses 'strag explain: --saved already has the settings of the job; omit --blocks' \
     explain --saved "$work/saved.yaml" --bytes 1K --blocks 4
 refuses 'strag explain: --torus and --saved contradict each other; give one of --torus, --mesh, --hyperx, --hammingmesh,'\
 ' --tree, --layout, --saved, --hwloc' explain --saved "$work/saved.yaml" --bytes 1K --torus 2x2

@@ -244,21 +244,21 @@ grep -q "^strag cost: --layout: .*wrong.conf:2: the key 'Modes' is not known;" "
 refuses "strag topology: --hwloc: $work/none: cannot be opened: No such file or directory" \
     topology --hwloc "$work/none"
 
-refuses 'strag plan: --torus 8x8 has 64 hosts, -n 60 does not fit; say -n 64 or leave it out, or give'\
+refuses 'strag plan: --torus 8x8 has 64 hosts, -n 60 does not fit; give -n 64 or omit it, or give'\
 ' --ranks-per-node or --hosts' plan ring --torus 8x8 -n 60
-refuses 'strag plan: --torus 8x8 has 64 hosts with 128 ranks, -n 64 does not fit; say -n 128 or'\
-' leave it out' plan ring --torus 8x8 --ranks-per-node 2 -n 64
-refuses 'strag cost: --tree 2,3 has 2 hosts with 5 ranks, -n 4 does not fit; say -n 5 or leave'\
-' it out' cost ring --tree 2,3 -n 4 --bytes 32
-refuses 'strag verify: --torus 2x2 has 4 hosts, -n 5 does not fit; say -n 4 or leave it out, or give'\
+refuses 'strag plan: --torus 8x8 has 64 hosts with 128 ranks, -n 64 does not fit; give -n 128 or'\
+' omit it' plan ring --torus 8x8 --ranks-per-node 2 -n 64
+refuses 'strag cost: --tree 2,3 has 2 hosts with 5 ranks, -n 4 does not fit; give -n 5 or'\
+' omit it' cost ring --tree 2,3 -n 4 --bytes 32
+refuses 'strag verify: --torus 2x2 has 4 hosts, -n 5 does not fit; give -n 4 or omit it, or give'\
 ' --ranks-per-node or --hosts' verify ring --torus 2x2 -n 5
-refuses 'strag topology: --tree 2,3 says itself how many ranks its hosts have; leave --ranks-per-node 2'\
-' out' topology --tree 2,3 --ranks-per-node 2
+refuses 'strag topology: --tree 2,3 already gives the number of ranks of each host; omit --ranks-per-node 2' \
+    topology --tree 2,3 --ranks-per-node 2
 refuses 'strag topology: 65 ranks do not fit: there is room for 64 on 64 hosts' \
     topology --layout "$examples/fat-tree.conf" -n 65
 refuses "strag topology: --hwloc is one host; -n, not --ranks-per-node, says how many of its cores have a\
  rank: up to $cores" topology --hwloc --ranks-per-node 1
-refuses "strag plan: --hosts are those of a topology; give it too, one of $kinds" \
+refuses "strag plan: --hosts needs a topology; add one of $kinds" \
     plan ring -n 4 --hosts 'n[1-4]'
 refuses 'strag topology: --layout: names tell the groups of hosts; say which: --hosts LIST' \
     topology --layout names:xname

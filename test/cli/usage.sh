@@ -117,14 +117,14 @@ refuses "strag cost: --format: 'png' is not one of text|csv|json|svg" \
 refuses "strag cost: --mode: 'clock' is not one of rounds|clocks" cost -n 8 --bytes 32 --mode clock
 refuses "strag cost: --ties: 'minus' is not one of split|plus" cost -n 8 --bytes 32 --ties minus
 refuses "strag topology: --format: 'csv' is not one of text|json|svg" topology -n 8 --format csv
-refuses "strag topology: ALGORITHM says whose traffic a picture shows: add --format svg" topology ring -n 8
+refuses "strag topology: ALGORITHM selects whose traffic a picture shows: add --format svg" topology ring -n 8
 refuses 'strag topology: --format svg draws at most 1024 hosts' topology -n 1025 --format svg
 
 # Options without a value.
 refuses "strag plan: --yes takes no value, not '1'" plan ring -n 8 --yes=1
 refuses "strag plan: unknown option '--yesno' (nearest: --yes); accepted: $plan_takes" plan ring -n 8 --yesno
 refuses "strag plan: one ALGORITHM is accepted, not 'ring' and '1'; usage: $plan_usage" plan ring -n 8 --yes 1
-refuses "strag cost: --quick is for --mode rounds; --mode clocks looks at every message" \
+refuses "strag cost: --quick works with --mode rounds only; --mode clocks looks at every message" \
     cost -n 8 --bytes 32 --quick --mode clocks
 
 # Integers.
@@ -165,7 +165,7 @@ for value in '2;3/;3' '2,0/0'; do
  around those on one switch, like 2,3 or ((2,3),4@50)@100" plan ring --tree "${value%/*}"
 done
 refuses "strag plan: --tree: 'x' is not a bandwidth; Gbit/s from 1e-6 to 1e9" plan ring --tree 2@x,3
-refuses "strag topology: --torus 1 has 1 host, -n 2 does not fit; say -n 1 or leave it out, or give --ranks-per-node or\
+refuses "strag topology: --torus 1 has 1 host, -n 2 does not fit; give -n 1 or omit it, or give --ranks-per-node or\
  --hosts" topology --torus 1 -n 2
 echo hello > "$work/hello"
 for kind in saved:saved model:models rules:rules; do
