@@ -337,8 +337,9 @@ static int run_on(const struct command *command, const struct arguments *argumen
         result = EXIT_USAGE;
     table.quick = arguments->value[OPTION_QUICK] != NULL;
     if (result == EXIT_DONE && table.quick && table.mode == CLOCKS) {
-        result = complain(command, STRAG_ERR_ARGUMENT,
-                          "--quick works with --mode rounds only; --mode clocks looks at every message");
+        result =
+            complain(command, STRAG_ERR_ARGUMENT,
+                     "--quick works with --mode rounds only; --mode clocks looks at every message");
     }
     if (result == EXIT_DONE && format == SVG && no_picture(&table))
         result = complain(command, STRAG_ERR_ARGUMENT, "%s", no_picture(&table));

@@ -79,15 +79,16 @@ const char *explain_loser(const struct estimate *loser, const struct estimate *w
     if (loser->seconds <= winner->seconds) { /* closer than selection tells apart, or a rule won */
         bool less = loser->seconds < winner->seconds * (1 - 1e-9);
         const struct strag_algorithm *other = winner->candidate->algorithm;
-        snprintf(buffer, size, "%s by the model%s", less ? "faster" : "as fast",
-                 !less ? ""
-                 : other->straggler_tolerant
-                     ? ", but by less than its error; the other one suffers least from stragglers"
-                 : other->prefers_more_blocks
-                     ? ", but by less than its error; the other one depends least on ranks being in step"
-                 : winner->candidate->profile->distance < loser->candidate->profile->distance
-                     ? ", but by less than its error; the other one sends fewer bytes far"
-                     : "");
+        snprintf(
+            buffer, size, "%s by the model%s", less ? "faster" : "as fast",
+            !less ? ""
+            : other->straggler_tolerant
+                ? ", but by less than its error; the other one suffers least from stragglers"
+            : other->prefers_more_blocks
+                ? ", but by less than its error; the other one depends least on ranks being in step"
+            : winner->candidate->profile->distance < loser->candidate->profile->distance
+                ? ", but by less than its error; the other one sends fewer bytes far"
+                : "");
     } else if (idle > latency && idle > transfer) {
         snprintf(buffer, size, "waits for the straggler: %s us idle against %s us",
                  time_text(loser->idle, mine), time_text(winner->idle, theirs));
