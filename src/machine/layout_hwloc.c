@@ -90,11 +90,14 @@ static int load_file(const char *file, struct strag_core **cores, int *count,
     char *xml;
     size_t length;
     struct sigaction callers;
-    const struct sigaction usual = {.sa_handler = SIG_DFL}; /* if ignored, nothing is waited for */
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
     int ended = -1, status = strag_file_read(file, FILE_MAX, &xml, &length, err);
     if (status != STRAG_OK)
         return status;
-    sigaction(SIGCHLD, &usual, &callers);
+    sigaction(SIGCHLD, NULL, &callers);
+    const bool ignored = callers.sa_handler == SIG_IGN; /* then nobody hears how a child ends */
+    if (ignored)
+        sigaction(SIGCHLD, &usual, NULL);
     const pid_t child = fork();
     if (child == 0) {
         go_quiet();
@@ -102,7 +105,8 @@ static int load_file(const char *file, struct strag_core **cores, int *count,
     }
     while (child > 0 && waitpid(child, &ended, 0) < 0 && errno == EINTR)
         ;
-    sigaction(SIGCHLD, &callers, NULL);
+    if (ignored)
+        sigaction(SIGCHLD, &callers, NULL);
     if (child > 0 && WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
         status = load(xml, length, cores, count, err);
     else
