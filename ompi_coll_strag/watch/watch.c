@@ -101,7 +101,7 @@ static void keep_summary(struct coll_strag_watch *watch, const struct strag_watc
  * sends none: then the communicator is kept, as after any failure. */
 static void end_watch(struct coll_strag_teardown *teardown)
 {
-    static const double longest = 20, after_failure = 1; /* seconds */
+    static const double longest = 8, after_failure = 1; /* seconds */
     struct coll_strag_watch *watch = COLL_STRAG_OWNER(teardown, struct coll_strag_watch, teardown);
     watch->over = true;
     if (!coll_strag_notes_end(watch->notes, watch->failed ? after_failure : longest) &&
