@@ -10,8 +10,8 @@
  *                 it; finished segments t - 1 and older ones go down the tree to all ranks
  *
  * A node at depth d of the tree gets segment t in round t + d after the arrival. So that takes m
- * rounds and as many more as the deepest tree is deep; the root reduces, not the straggler, since
- * that would have to reduce for all trees.
+ * rounds and as many more as the deepest tree is deep, on a grid about half of that; the root
+ * reduces, not the straggler, since that would have to reduce for all trees.
  *
  * On a grid (a box of hosts, torus.h) the roots are the straggler's neighbours: a tree for each
  * port, k = 2D. The tree upwards in dimension i takes links upwards in it, and the shorter way in
@@ -35,6 +35,21 @@
  * the tree for which x is not near. So every directed link carries 1/k of the vector at most; on a
  * mesh twice that, since the way from the last host to the first one goes back. The deepest tree
  * has size - 2 hops in its own dimension, and half the size in each of the others.
+ *
+ * A host that is deep in a tree is near the root of its mirror image, whose links into it are done
+ * early. So the straggler goes on: to each root it hands in the mirror image's last segments,
+ * backwards, from round m on, and they go down the tree to those hosts that they reach earlier than
+ * through the mirror image. At depths a > b a host gets the last (a - b) / 2 segments that way:
+ *
+ *     ring of 8, straggler 0, host 6: depth 5 in tree 0, 1 in tree 1
+ *         round               m-1  m    m+1  m+2
+ *         from 5, segments    m-6  m-5  m-4  m-3     of tree 0
+ *         from 7              m-2  m-1  m-1  m-2     of tree 1, then of tree 0
+ *
+ * No host waits for longer than half the way round its tree's own dimension, and nobody waits for a
+ * parent, as (a - b) / 2 grows by no more than the depth. A root needs the others' sum of the last
+ * segment for that, which the mirror image's root passes on before the arrival; those before it
+ * have come back to the straggler as results when it is their turn.
  *
  * If a dimension has two hosts, x is near for both of its trees. They take both links of the
  * dimension before, one up, one down, all the way round; and the tree that would take one of those
@@ -71,7 +86,10 @@ struct branch {
 /* The hosts of a problem, and what is in common to all counts of segments. */
 struct forest {
     int n, trees, straggler;
-    int before, after; /* depths: of all trees without and with the straggler */
+    int before, depth; /* of all trees without and with the straggler */
+    int after;         /* rounds from the last segment's hand-in until all ranks have it */
+    int crossed;       /* the most segments that a rank gets through a mirror image */
+    int mirror;        /* from a tree to its mirror image; 0: there is none */
     int mate;          /* the straggler's child on its host; NONE: it is alone there */
     bool chained;      /* rounds do not need one another, and so it is counted */
     int hosts;
@@ -269,8 +287,49 @@ static void find_depths(struct forest *forest, int tree, int32_t *queue)
             if (child != forest->straggler && branch[child].early > forest->before)
                 forest->before = branch[child].early;
         }
-        if (branch[rank].depth > forest->after)
-            forest->after = branch[rank].depth;
+        if (branch[rank].depth > forest->depth)
+            forest->depth = branch[rank].depth;
+    }
+}
+
+/* @return NONE: not all ports are used, or it is a chain */
+static int mirror_of(const struct forest *forest, int tree)
+{
+    const int mirror = tree < forest->mirror ? tree + forest->mirror : tree - forest->mirror;
+    return mirror >= 0 && mirror < forest->trees && mirror != tree ? mirror : NONE;
+}
+
+/* How many of a tree's last segments the rank gets through the mirror image; less than 0: how many
+ * of the mirror image's through the tree. */
+static int crossed(const struct forest *forest, int tree, int rank)
+{
+    const int mirror = mirror_of(forest, tree);
+    const size_t n = (size_t)forest->n, at = (size_t)rank;
+    return mirror == NONE ? 0
+                          : (forest->branch[(size_t)tree * n + at].depth -
+                             forest->branch[(size_t)mirror * n + at].depth) /
+                                2;
+}
+
+/* @return the mirror image's root, if it gets segments of the tree; else NONE */
+static int passed_on_to(const struct forest *forest, int tree)
+{
+    const int mirror = mirror_of(forest, tree);
+    const int root = mirror == NONE ? NONE : forest->root[mirror];
+    return root != NONE && crossed(forest, tree, root) > 0 ? root : NONE;
+}
+
+static void find_last(struct forest *forest)
+{
+    for (int tree = 0; tree < forest->trees; tree++) {
+        for (int rank = 0; rank < forest->n; rank++) {
+            const int fewer = crossed(forest, tree, rank);
+            const int last = forest->branch[(size_t)tree * (size_t)forest->n + (size_t)rank].depth;
+            if (fewer > forest->crossed)
+                forest->crossed = fewer;
+            if (last - fewer > forest->after)
+                forest->after = last - fewer;
+        }
     }
 }
 
@@ -290,8 +349,10 @@ static bool grow(struct forest *forest, const struct strag_torus *torus)
             grow_chain(forest);
         find_depths(forest, tree, queue);
     }
-    if (queue && forest->branch)
+    if (queue && forest->branch) {
+        find_last(forest);
         forest->mate = forest->branch[forest->straggler].child;
+    }
     free(queue);
     return queue && forest->branch;
 }
@@ -313,6 +374,7 @@ static bool fill(const struct strag_problem *problem, struct forest *forest)
     const size_t n = (size_t)problem->n;
     forest->n = problem->n;
     forest->trees = count_trees(&torus);
+    forest->mirror = torus.dims;
     forest->straggler = strag_awaited_straggler(problem);
     forest->chained = !strag_tree_is_one_switch(problem) || !strag_uplinks_equal(problem) ||
                       problem->state->nstragglers > 1;
@@ -353,7 +415,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
 {
     const struct forest *forest = problem->shared;
     int count = 0;
-    for (int64_t all = (int64_t)forest->trees * forest->after; count < CHOICES; all *= 2) {
+    for (int64_t all = (int64_t)forest->trees * forest->depth; count < CHOICES; all *= 2) {
         if (count > 0 && all > BLOCKS_MAX)
             break;
         blocks[count++] = (int)all;
@@ -364,13 +426,13 @@ static int choices(const struct strag_problem *problem, int *blocks)
 static int segments_of(const struct strag_problem *problem)
 {
     const struct forest *forest = problem->shared;
-    return problem->blocks ? problem->blocks / forest->trees : forest->after;
+    return problem->blocks ? problem->blocks / forest->trees : forest->depth;
 }
 
-/* Rounds before the arrival. */
+/* Rounds before the arrival. The last one is for what roots pass on to the mirror images'. */
 static int count_before(const struct forest *forest, int segments)
 {
-    return forest->before ? segments + forest->before - 1 : 0;
+    return forest->before ? segments + forest->before - (forest->crossed == 0) : 0;
 }
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
@@ -380,29 +442,42 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = before + segments + forest->after,
         .blocks = forest->trees * segments,
-        .chain = forest->chained ? (forest->before ? forest->before : 1) + forest->after : 0,
+        .chain = forest->chained ? (forest->before ? forest->before : 1) + forest->depth : 0,
         .waits = true,
         .straggler = forest->straggler,
         .before = before,
     };
 }
 
-/* Every message is a segment. */
+/* Every message is a segment. @return how many the rank gets through the tree after the arrival */
+static int count_received(const struct forest *forest, int segments, int tree, int rank)
+{
+    const int count = segments - crossed(forest, tree, rank);
+    return count < 0 ? 0 : count < 2 * segments ? count : 2 * segments;
+}
+
 static double sent_max(const struct strag_problem *problem)
 {
     const struct forest *forest = problem->shared;
-    int most = 0;
+    const int segments = segments_of(problem);
+    double most = 0;
     for (int rank = 0; rank < forest->n; rank++) {
-        int sends = 0;
+        double sends = 0;
         for (int tree = 0; tree < forest->trees; tree++) {
             const struct branch *branch = forest->branch + (size_t)tree * (size_t)forest->n;
-            sends += rank != forest->root[tree];
+            const int root = forest->root[tree];
+            if (rank == forest->straggler)
+                sends += count_received(forest, segments, tree, root);
+            else if (rank != root)
+                sends += segments;
+            else
+                sends += passed_on_to(forest, tree) != NONE;
             for (int child = branch[rank].child; child != NONE; child = branch[child].sibling)
-                sends++;
+                sends += count_received(forest, segments, tree, child);
         }
-        most = sends > most ? sends : most;
+        most = fmax(most, sends);
     }
-    return (double)most / forest->trees;
+    return most / forest->trees / segments;
 }
 
 /* A rank in a tree, in a round before or after the arrival. */
@@ -415,9 +490,20 @@ struct turn {
 };
 
 /* @return the block, or NONE: there is no such segment */
-static int block_of(const struct turn *turn, int segment)
+static int block_of(const struct turn *turn, int tree, int segment)
 {
-    return segment >= 0 && segment < turn->segments ? turn->tree * turn->segments + segment : NONE;
+    return segment >= 0 && segment < turn->segments ? tree * turn->segments + segment : NONE;
+}
+
+/* What a rank gets through the tree as number `at` from the arrival on: the tree's segments, then
+ * the mirror image's from the last one back. */
+static int block_at(const struct turn *turn, int rank, int at)
+{
+    if (at >= turn->segments - crossed(turn->forest, turn->tree, rank))
+        return NONE;
+    return at < turn->segments
+               ? block_of(turn, turn->tree, at)
+               : block_of(turn, mirror_of(turn->forest, turn->tree), 2 * turn->segments - 1 - at);
 }
 
 static void send(const struct turn *turn, int peer, int block)
@@ -425,35 +511,57 @@ static void send(const struct turn *turn, int peer, int block)
     strag_send(turn->builder, turn->round, peer, block, block == NONE ? 0 : 1);
 }
 
+/* The others' sum of the last segment goes to the mirror image's root as well. */
+static void pass_on(const struct turn *turn)
+{
+    const struct forest *forest = turn->forest;
+    const int last = block_of(turn, turn->tree, turn->segments - 1);
+    const int root = forest->root[turn->tree], other = passed_on_to(forest, turn->tree);
+    if (turn->t < turn->segments + forest->before - 1)
+        return;
+    if (turn->rank == root && other != NONE)
+        send(turn, other, last);
+    if (turn->rank == other)
+        strag_recv(turn->builder, turn->round, root, last, 1);
+}
+
 static void build_before(const struct turn *turn)
 {
     const struct forest *forest = turn->forest;
     const int root = forest->root[turn->tree], rank = turn->rank;
     const int up = turn->t - forest->before + turn->branch[rank].early;
-    const int block = block_of(turn, up + 1), mate = forest->mate;
+    const int block = block_of(turn, turn->tree, up + 1), mate = forest->mate;
     if (rank != root)
-        send(turn, rank == mate ? root : turn->branch[rank].parent, block_of(turn, up));
+        send(turn, rank == mate ? root : turn->branch[rank].parent, block_of(turn, turn->tree, up));
     for (int child = turn->branch[rank].child; child != NONE; child = turn->branch[child].sibling) {
         if (child != forest->straggler)
             strag_recv_reduce(turn->builder, turn->round, child, block, block != NONE);
     }
     if (rank == root && mate != NONE)
         strag_recv_reduce(turn->builder, turn->round, mate, block, block != NONE);
+    pass_on(turn);
+}
+
+/* In a round before its results come, as a mirror image may need what a tree brings back. */
+static void hand_in(const struct turn *turn)
+{
+    const int root = turn->forest->root[turn->tree];
+    strag_stage(turn->builder, "hand in");
+    send(turn, root, block_at(turn, root, turn->t));
 }
 
 static void build_after(const struct turn *turn)
 {
     const struct forest *forest = turn->forest;
     const int root = forest->root[turn->tree], rank = turn->rank;
-    const int down = turn->t - turn->branch[rank].depth, block = block_of(turn, down);
-    strag_stage(turn->builder, "hand in");
-    if (rank == forest->straggler)
-        send(turn, root, block_of(turn, turn->t));
+    const int down = turn->t - turn->branch[rank].depth, block = block_at(turn, rank, down);
     strag_stage(turn->builder, "broadcast");
     for (int child = turn->branch[rank].child; child != NONE; child = turn->branch[child].sibling)
-        send(turn, child, block_of(turn, down - 1));
+        send(turn, child, block_at(turn, child, down - 1));
     if (rank != root) {
         strag_recv(turn->builder, turn->round, turn->branch[rank].parent, block, block != NONE);
+    } else if (turn->t > turn->segments) { /* the straggler has got the result by then */
+        strag_recv(turn->builder, turn->round, forest->straggler, block, block != NONE);
     } else {
         strag_stage(turn->builder, "hand in");
         strag_recv_reduce(turn->builder, turn->round, forest->straggler, block, block != NONE);
@@ -471,6 +579,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     for (turn.round = wanted.first; turn.round < wanted.end && turn.round < rounds; turn.round++) {
         const bool early = turn.round < before;
         turn.t = turn.round - (early ? 0 : before);
+        for (turn.tree = 0; !early && rank == forest->straggler && turn.tree < forest->trees;
+             turn.tree++)
+            hand_in(&turn);
         for (turn.tree = 0; turn.tree < forest->trees; turn.tree++) {
             turn.branch = forest->branch + (size_t)turn.tree * (size_t)forest->n;
             if (!early)
@@ -489,7 +600,7 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     const int segments = segments_of(problem), before = count_before(forest, segments);
     const bool early = round < before;
     const int t = round - (early ? 0 : before);
-    const int full = early ? forest->before - 1 : forest->after;
+    const int full = early ? forest->before - 1 : forest->depth;
     return t >= full && t < segments ? segments - t : 1;
 }
 
@@ -505,7 +616,7 @@ static int unit(const struct strag_problem *problem)
 static int form_of(const struct strag_problem *problem, int blocks)
 {
     const struct forest *forest = problem->shared;
-    return forest->chained || blocks / forest->trees < forest->after + 2 ? NONE : 0;
+    return forest->chained || blocks / forest->trees < forest->depth + 2 ? NONE : 0;
 }
 
 const struct strag_algorithm strag_straggler_trees = {
