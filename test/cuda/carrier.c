@@ -19,11 +19,9 @@ static struct carrier *own(struct strag_transport *transport)
 /* As UCX does it: done on return. */
 static void copy(const struct carrier *carrier, void *out, const void *in, size_t bytes)
 {
-    const unsigned on = 1;
     if (carrier->gpu) {
-        (void)carrier->gpu->set_attribute(&on, DRIVER_POINTER_SYNC_MEMOPS,
-                                          (uint64_t)(uintptr_t)out); /* not of host memory */
         assert_true(gpu_copy(carrier->gpu, out, in, bytes));
+        assert_int_equal(carrier->gpu->wait_stream(GPU_STREAM_LEGACY), 0);
     } else
         memcpy(out, in, bytes); /* of a device's memory: the end of this process */
 }

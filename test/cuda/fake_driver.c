@@ -251,6 +251,16 @@ API int cuCtxSynchronize(void)
     return end(FAKE_SUCCESS);
 }
 
+/* Late copies are on the default streams, and nothing else is. */
+API int cuStreamSynchronize(void *stream)
+{
+    BEGIN(true);
+    if ((uintptr_t)stream != 1 && (uintptr_t)stream != 2)
+        return end(fake_mistake(FAKE_INVALID_HANDLE, "waited for a stream that is no default"));
+    fake_finish_late();
+    return end(FAKE_SUCCESS);
+}
+
 /* ---- Memory ---- */
 
 static int allocate(enum fake_kind kind, size_t bytes, void *out)
@@ -300,7 +310,7 @@ API int cuMemcpy(uint64_t out, uint64_t in, size_t bytes)
     const void *from = fake_contents((void *)(uintptr_t)in, bytes, false);
     if (!to || !from)
         return end(fake_mistake(FAKE_INVALID_VALUE, "cuMemcpy of %zu bytes", bytes));
-    if (piece && piece->kind == FAKE_DEVICE && !piece->synchronous &&
+    if (piece && piece->kind != FAKE_PINNED && !piece->synchronous &&
         !fake_piece_find((void *)(uintptr_t)in))
         return end(fake_put_late((void *)(uintptr_t)out, from, bytes));
     fake_finish_late();

@@ -5,10 +5,10 @@
  * Devices' memory has addresses that nobody can read or write: what touches it without the driver
  * dies of a segmentation fault, as it would with a real one. What is put on streams is not done at
  * once, but some of it, in the order of each stream, at later calls of the driver; copies read
- * their source only then. Nor is a copy from pageable memory to a device's, unless the attribute
- * SYNC_MEMOPS is set. Kernels are those of kernels.h, run thread by thread. Every call checks
- * its arguments, and the current context, and reports a fault on stderr; from then on, as with a
- * real one, all calls fail.
+ * their source only then. Nor is a copy from pageable memory to a device's or to managed memory,
+ * unless the attribute SYNC_MEMOPS is set, which managed memory does not have. Kernels are those
+ * of kernels.h, run thread by thread. Every call checks its arguments, and the current context,
+ * and reports a fault on stderr; from then on, as with a real one, all calls fail.
  *
  *     FAKE_CUDA_DEVICES  how many there are (2); 0: cuInit finds none
  *     FAKE_CUDA_SEED     when things are done (1)

@@ -68,12 +68,6 @@ static void free_buffer(struct buffer *buffer)
         gpu_free(&gpu, device_of(buffer->where), memory_of(buffer->where), buffer->address);
 }
 
-static void must_copy(void *out, const void *in, size_t bytes)
-{
-    if (!gpu_copy(&gpu, out, in, bytes))
-        test_die("the driver cannot copy %zu bytes", bytes);
-}
-
 /* ---- One call ---- */
 
 struct call {
@@ -93,6 +87,19 @@ static uint64_t salt;
 
 enum mode { BLOCKING, NONBLOCKING, PERSISTENT, MODES };
 
+static void must_copy(void *out, const void *in, size_t bytes)
+{
+    if (!gpu_copy(&gpu, out, in, bytes))
+        test_die("the driver cannot copy %zu bytes", bytes);
+}
+
+/* The driver may still be copying what comes from pageable memory when this returns. */
+static void write_buffers(const struct buffer *send, const struct buffer *receive)
+{
+    must_copy(send->address, send->host, send->bytes);
+    must_copy(receive->address, receive->host, receive->bytes);
+}
+
 static void allreduce(const struct call *call, const struct buffer *send,
                       const struct buffer *receive, bool in_place, enum mode mode)
 {
@@ -104,7 +111,8 @@ static void allreduce(const struct call *call, const struct buffer *send,
     if (PERSISTENT == mode) {
         TEST_MPI(TEST_PERSISTENT(Allreduce_init)(from, to, count, call->type, call->op, comm,
                                                  MPI_INFO_NULL, &request));
-        for (int turn = 0; turn < (in_place ? 1 : 2); turn++) {
+        for (int turn = 0; turn < 2; turn++) {
+            write_buffers(send, receive);
             TEST_MPI(MPI_Start(&request));
             TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
         }
@@ -112,6 +120,7 @@ static void allreduce(const struct call *call, const struct buffer *send,
         return;
     }
 #endif
+    write_buffers(send, receive);
     if (BLOCKING == mode) {
         TEST_MPI(MPI_Allreduce(from, to, count, call->type, call->op, comm));
     } else {
@@ -143,9 +152,7 @@ static char *expect(const struct call *call, bool in_place)
 {
     struct buffer send = make_buffer(ON_HOST, call->bytes);
     struct buffer receive = make_buffer(ON_HOST, call->bytes);
-    memset(send.address, 0x3c, send.bytes);
-    memset(receive.address, 0x3c, receive.bytes);
-    call->fill(call, (in_place ? receive.address : send.address) + MARGIN);
+    call->fill(call, (in_place ? receive.host : send.host) + MARGIN);
     allreduce(call, &send, &receive, in_place, BLOCKING);
     if (call->canonical)
         call->canonical(call, receive.address + MARGIN);
@@ -163,8 +170,6 @@ static void run_placed(const struct call *call, enum where from, enum where to, 
     char *want = expect(call, in_place);
     struct buffer send = make_buffer(from, call->bytes), receive = make_buffer(to, call->bytes);
     call->fill(call, (in_place ? receive.host : send.host) + MARGIN);
-    must_copy(send.address, send.host, send.bytes);
-    must_copy(receive.address, receive.host, receive.bytes);
     snprintf(what, sizeof what, "%s to %s", in_place ? "in place" : names[from], names[to]);
     on_device +=
         (to != ON_HOST && to != PINNED) || (!in_place && from != ON_HOST && from != PINNED);

@@ -16,12 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MEMORY_TYPE = 2,
-    SYNC_MEMOPS = 6,
-    IS_MANAGED = 8,
-    DEVICE = 2
-}; /* of cuPointerGetAttribute */
+enum { MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE = 2 }; /* of cuPointerGetAttribute */
 
 static void must(int yes, const char *what)
 {
@@ -61,8 +56,8 @@ static struct {
 static struct {
     void *handle;
     int (*cuPointerGetAttributes)(unsigned n, int *attributes, void **data, uint64_t pointer);
-    int (*cuPointerSetAttribute)(const void *value, int attribute, uint64_t pointer);
     int (*cuMemcpy)(uint64_t out, uint64_t in, size_t bytes);
+    int (*cuStreamSynchronize)(void *stream);
 } driver;
 
 static void find(void *handle, const char *name, void *pointer)
@@ -87,7 +82,7 @@ static void find_driver(void)
         return;
     driver.handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     find(driver.handle, "cuPointerGetAttributes", &driver.cuPointerGetAttributes);
-    find(driver.handle, "cuPointerSetAttribute", &driver.cuPointerSetAttribute);
+    find(driver.handle, "cuStreamSynchronize", &driver.cuStreamSynchronize);
     find(driver.handle, "cuMemcpy", &driver.cuMemcpy);
 }
 
@@ -104,18 +99,16 @@ static ucs_memory_type_t where(const void *address)
          "cuPointerGetAttributes");
     if (type != DEVICE)
         return UCS_MEMORY_TYPE_HOST;
-    if (!managed) { /* as UCX does, so that copies to it are done on return */
-        const unsigned on = 1;
-        must(driver.cuPointerSetAttribute(&on, SYNC_MEMOPS, (uint64_t)(uintptr_t)address) == 0,
-             "cuPointerSetAttribute");
-    }
     return managed ? UCS_MEMORY_TYPE_CUDA_MANAGED : UCS_MEMORY_TYPE_CUDA;
 }
 
+/* As with UCX, it is done on return. */
 static void copy(void *out, const void *in, size_t bytes)
 {
+    void *legacy = (void *)(uintptr_t)1;
     must(driver.cuMemcpy((uint64_t)(uintptr_t)out, (uint64_t)(uintptr_t)in, bytes) == 0,
          "cuMemcpy");
+    must(driver.cuStreamSynchronize(legacy) == 0, "cuStreamSynchronize");
 }
 
 /* ---- Messages whose buffer is a device's ---- */
