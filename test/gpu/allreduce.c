@@ -5,6 +5,7 @@
  *     allreduce --label L --how device   the buffers are the device's
  *               --how first              rank 0's are, and the others' are pinned: processes that
  *                                        share a device take turns on it
+ *               --how copy-first         as first, but rank 0 copies all to the host and back
  *               --how copy               the program copies all to the host, reduces there, copies
  *                                        back
  *               --how nccl               ncclAllReduce; a device for each rank is needed
@@ -86,7 +87,7 @@ static void call(const char *how, const struct buffers *b)
 {
     size_t count = b->bytes / sizeof(float);
     bool good = true;
-    if (strcmp(how, "copy") == 0) {
+    if (strcmp(how, "copy") == 0 || (strcmp(how, "copy-first") == 0 && rank == 0)) {
         good = gpu_copy(&gpu, b->host_in, b->in, b->bytes);
         MPI_Allreduce(b->host_in, b->host_out, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         good = good && gpu_copy(&gpu, b->out, b->host_out, b->bytes) && gpu.synchronize() == 0;
@@ -125,7 +126,7 @@ static void measure(const char *label, const char *how, size_t bytes)
     double times[REPEATS] = {0};
     int repeats = gpu.fake_counts ? 1 : REPEATS;
     struct buffers b = {.bytes = bytes};
-    enum gpu_memory memory = strcmp(how, "first") == 0 && rank > 0 ? GPU_PINNED : GPU_DEVICE;
+    enum gpu_memory memory = strstr(how, "first") && rank > 0 ? GPU_PINNED : GPU_DEVICE;
     b.in = gpu_allocate(&gpu, device, memory, bytes);
     b.out = gpu_allocate(&gpu, device, memory, bytes);
     b.host_in = gpu_allocate(&gpu, device, GPU_PINNED, bytes);
