@@ -74,7 +74,7 @@ static inline void coll_strag_call_fill(struct coll_strag_call *call, enum coll_
     call->dtype = dtype;
     call->op = op;
     call->locations = __builtin_expect(coll_strag_settings.devices, 0) &&
-                              coll_strag_device_find(sbuf, rbuf, locations)
+                              coll_strag_device_find(sbuf, rbuf, dtype, locations)
                           ? locations
                           : NULL;
     call->choice.algorithm = NULL;

@@ -81,7 +81,7 @@ void coll_strag_request_start(struct coll_strag_request *request)
     ompi_request_t *super = &request->super.super;
     const struct coll_strag_call *call = &request->call;
     if (super->req_persistent && call->locations) /* copies to a device may be on their way */
-        (void)coll_strag_device_find(call->input, call->output, &request->locations);
+        (void)coll_strag_device_find(call->input, call->output, call->dtype, &request->locations);
     request->begun = false;
     super->req_status.MPI_ERROR = MPI_SUCCESS;
     super->req_state = OMPI_REQUEST_ACTIVE;

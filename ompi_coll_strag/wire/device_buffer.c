@@ -63,13 +63,15 @@ static void find_own_memory(void)
     }
 }
 
-/* The driver puts nothing there. */
+/* The driver puts nothing there. Below the main thread's stack the kernel keeps 128 MiB free for it
+ * to grow: other threads' stacks, and what the driver maps, are further away. */
 static bool is_own(const void *address)
 {
+    static const uintptr_t stack_most = (uintptr_t)64 << 20;
     uintptr_t a = (uintptr_t)address;
     if (a >= devices.data[0] && a < devices.data[1])
         return true;
-    if (a >= (uintptr_t)__builtin_frame_address(0) && a < devices.stack)
+    if (a < devices.stack && devices.stack - a < stack_most)
         return true;
     return devices.heap && a >= devices.heap && a < (uintptr_t)sbrk(0);
 }
@@ -172,11 +174,15 @@ void coll_strag_device_close(void)
     devices.loads = 0;
 }
 
-bool coll_strag_device_find(const void *sbuf, const void *rbuf,
+bool coll_strag_device_find(const void *sbuf, const void *rbuf, ompi_datatype_t *dtype,
                             struct coll_strag_buffer_locations *locations)
 {
     const struct strag_cuda *cuda;
     const void *input = MPI_IN_PLACE == sbuf ? rbuf : sbuf;
+    ptrdiff_t low, true_extent;
+    ompi_datatype_get_true_extent(dtype, &low, &true_extent);
+    rbuf = (const char *)rbuf + low; /* which MPI_BOTTOM need not be near */
+    input = (const char *)input + low;
     if (is_own(rbuf) && (input == rbuf || is_own(input)))
         return false;
     if (!(cuda = find_cuda()))

@@ -25,7 +25,7 @@ void coll_strag_device_prepare(void);
 void coll_strag_device_close(void);
 
 /** Is one of the buffers in a device's memory? A few ns for what is on the stack or the heap. */
-bool coll_strag_device_find(const void *sbuf, const void *rbuf,
+bool coll_strag_device_find(const void *sbuf, const void *rbuf, ompi_datatype_t *dtype,
                             struct coll_strag_buffer_locations *locations);
 
 /** Is a driver in use in this process, and the plug-in open? */

@@ -8,16 +8,19 @@
  * Each result is, byte for byte, that of the same call in host memory. The driver may be a real one
  * or the fake one, whose device memory only the driver can access.
  *
- *     device [--counts A,B,..] [--algorithms C,D,..] [--pairs K/M]
+ *     device [--counts A,B,..] [--algorithms C,D,..] [--pairs K/M] [--thread 1]
  *
  * --counts      elements (1,5,1000)
  * --algorithms  each pinned on a communicator in turn; they share the predefined types and
  * operators, and the first one has the user's (none: all is on MPI_COMM_WORLD)
  * --pairs       these K, K+M, ... alone (0/1: all)
+ * --thread      1: calls come from another thread than MPI_Init (0)
  */
 #include "common.h"
 #include "elements.h"
 #include "gpu.h"
+
+#include <pthread.h>
 
 enum { MARGIN = 64, COUNTS_MAX = 8 };
 
@@ -27,6 +30,7 @@ static struct gpu gpu;
 static MPI_Comm comm = MPI_COMM_WORLD;
 static size_t counts[COUNTS_MAX];
 static int ncounts;
+static bool in_thread;
 static long on_device; /* calls with a buffer on a device, on this rank */
 
 /* A buffer with margins, and its content in host memory. */
@@ -100,8 +104,8 @@ static void write_buffers(const struct buffer *send, const struct buffer *receiv
     must_copy(receive->address, receive->host, receive->bytes);
 }
 
-static void allreduce(const struct call *call, const struct buffer *send,
-                      const struct buffer *receive, bool in_place, enum mode mode)
+static void call_mpi(const struct call *call, const struct buffer *send,
+                     const struct buffer *receive, bool in_place, enum mode mode)
 {
     const void *from = in_place ? MPI_IN_PLACE : send->address + MARGIN + call->low;
     void *to = receive->address + MARGIN + call->low;
@@ -127,6 +131,46 @@ static void allreduce(const struct call *call, const struct buffer *send,
         TEST_MPI(MPI_Iallreduce(from, to, count, call->type, call->op, comm, &request));
         TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }
+}
+
+/* The same in a thread, whose stack is below all that the driver maps. */
+struct task {
+    const struct call *call;
+    const struct buffer *send, *receive;
+    bool in_place;
+    enum mode mode;
+};
+
+static void *run_task(void *argument)
+{
+    const struct task *task = argument;
+    void *context;
+    if (gpu.push(gpu.contexts[0]) != 0)
+        test_die("no context");
+    call_mpi(task->call, task->send, task->receive, task->in_place, task->mode);
+    gpu.pop(&context);
+    return NULL;
+}
+
+static void run_in_thread(struct task *task)
+{
+    static _Alignas(64) char stack[1 << 20];
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) || pthread_attr_setstack(&attributes, stack, sizeof stack) ||
+        pthread_create(&thread, &attributes, run_task, task) || pthread_join(thread, NULL))
+        test_die("no thread");
+    pthread_attr_destroy(&attributes);
+}
+
+static void allreduce(const struct call *call, const struct buffer *send,
+                      const struct buffer *receive, bool in_place, enum mode mode)
+{
+    struct task task = {call, send, receive, in_place, mode};
+    if (in_thread)
+        run_in_thread(&task);
+    else
+        call_mpi(call, send, receive, in_place, mode);
 }
 
 /* The result and its margins; and the send buffer has not changed. */
@@ -260,7 +304,7 @@ static void fill_words(const struct call *call, char *data)
     for (size_t i = 0; i < call->count; i++) {
         for (int k = 0; k < shape->words; k++) {
             uint32_t word = (uint32_t)test_value(test.rank, salt * 100000 + i * 4 + (uint64_t)k);
-            memcpy(data - call->low + (ptrdiff_t)i * shape->extent + shape->offset[k], &word,
+            memcpy(data + call->low + (ptrdiff_t)i * shape->extent + shape->offset[k], &word,
                    sizeof word);
         }
     }
@@ -299,6 +343,7 @@ static void derived(void)
         {1, {8}, 4},          /* no gaps, but begins above it */
         {2, {4, 0}, 8},       /* nor here, but the second word comes first */
         {2, {0, 4000}, 4},    /* overlaps with the next ones */
+        {1, {1 << 24}, 4},    /* begins far above its address, where other memory is, or none */
     };
     for (int commutes = 0; commutes < 2; commutes++) {
         MPI_Op op;
@@ -373,12 +418,16 @@ static void read_counts(const char *text)
 
 int main(int argc, char **argv)
 {
-    const char *list = "1,5,1000", *algorithms = "", *pairs = "0/1";
-    const struct test_option options[] = {
-        {"counts", &list}, {"algorithms", &algorithms}, {"pairs", &pairs}, {NULL, NULL}};
+    const char *list = "1,5,1000", *algorithms = "", *pairs = "0/1", *thread = "0";
+    const struct test_option options[] = {{"counts", &list},
+                                          {"algorithms", &algorithms},
+                                          {"pairs", &pairs},
+                                          {"thread", &thread},
+                                          {NULL, NULL}};
     int part, parts;
-    test_start(&argc, &argv, "device", MPI_THREAD_SINGLE, options);
+    test_start(&argc, &argv, "device", MPI_THREAD_SERIALIZED, options);
     read_counts(list);
+    in_thread = test_number("thread", thread, 0, 1);
     if (2 != sscanf(pairs, "%d/%d", &part, &parts) || part < 0 || part >= parts)
         test_die("--pairs %s: not K/M", pairs);
     int there = gpu_open(&gpu, NULL);

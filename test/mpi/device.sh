@@ -51,6 +51,7 @@ done
 
 # What auto does: short calls, and those with other operators than MPI's, are handed on.
 over 3 --mca coll_strag_verbose 1 "$programs/device" --counts 1,3000
+over 2 "$programs/device" --counts 700 --pairs "$(part 1 12)" --thread 1
 # The longest messages go in one piece; other settings of the fake driver.
 for seed in 2 ${STRAG_TEST_FULL:+3}; do
     over 3 -x FAKE_CUDA_SEED="$seed" -x FAKE_CUDA_DEVICES=1 --mca coll_strag_algorithm ring \
