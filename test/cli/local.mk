@@ -5,7 +5,6 @@ cli_tests = \
 	test/cli/completion.sh \
 	test/cli/contract.sh \
 	test/cli/cost.sh \
-	test/cli/execute.sh \
 	test/cli/explain.sh \
 	test/cli/golden.sh \
 	test/cli/large.sh \
@@ -32,7 +31,6 @@ EXTRA_DIST += \
 	test/cli/check_svg.py \
 	test/cli/common.bash \
 	test/cli/contract.py \
-	test/cli/execute.py \
 	test/cli/golden/bucket-3x2.txt \
 	test/cli/golden/circulant-5-rank-4.json \
 	test/cli/golden/circulant-5-rank-4.svg \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Plans from files: what is written is read back as the same plans, operation by operation and wait
- * by wait, in both forms and through what is sent; every field is checked; and of texts that were
- * changed none makes it past reader and proof that does not add up when it is carried out.
+ * by wait, in both forms and through what is sent; its bounds are exact; every field is checked;
+ * and of texts that were changed none makes it past reader and proof that does not add up when it
+ * is carried out.
  */
 #include "algorithms/table.h"
 #include "executor.h"
@@ -13,6 +14,8 @@
 
 #include "../../tools/compact.h"
 
+#include <math.h>
+
 /* ---- Writing ---- */
 
 struct text {
@@ -20,19 +23,24 @@ struct text {
     size_t length;
 };
 
-static struct text write_plan(const struct strag_instance *instance, bool compact)
+static struct text write_ranks(const struct strag_instance *instance, struct strag_ranks ranks,
+                               bool compact)
 {
     struct text text = {NULL, 0};
     struct strag_error err = {""};
     FILE *out = open_memstream(&text.text, &text.length);
     assert_non_null(out);
-    const struct strag_ranks all = {0, instance->problem.n};
     int status = compact ? write_compact(out, instance, NULL, &err)
-                         : strag_show_json(out, instance, all, NULL, &err);
+                         : strag_show_json(out, instance, ranks, NULL, &err);
     if (status != STRAG_OK)
         fail_msg("%s n=%d: %s", instance->shape.algorithm, instance->problem.n, err.text);
     assert_int_equal(fclose(out), 0);
     return text;
+}
+
+static struct text write_plan(const struct strag_instance *instance, bool compact)
+{
+    return write_ranks(instance, (struct strag_ranks){0, instance->problem.n}, compact);
 }
 
 static struct strag_given *parse(struct text text)
@@ -152,11 +160,44 @@ static void same_when_sent(const struct strag_instance *instance, const struct s
     free(bytes);
 }
 
+/* Each is the smallest double that is not below the fraction; so floor(bound * count) is exact. */
+static void exact_bounds(const struct strag_bounds *bounds, const char *text)
+{
+    const char *at = strstr(text, "\"bounds\":[") + strlen("\"bounds\":[");
+    const double whole = bounds->numerator ? (double)bounds->denominator : bounds->blocks;
+    for (int b = 0; b <= bounds->blocks; b++) {
+        char *end;
+        const double bound = strtod(at, &end), part = bounds->numerator ? bounds->numerator[b] : b;
+        at = end + 1;
+        assert_true(whole < 0x1p53 && fma(bound, whole, -part) >= 0);
+        assert_true(b == 0 || fma(nextafter(bound, 0), whole, -part) < 0);
+        for (size_t count = (size_t)(0x1p50 / whole) - 1; count; count /= 3)
+            assert_true(floor(bound * (double)count) == strag_block_start(bounds, b, count));
+    }
+}
+
+/* A rank alone has the same head, and the same text as among all. */
+static void one_rank_alone(const struct strag_instance *instance, const char *all)
+{
+    const int rank = instance->problem.n / 2;
+    struct text alone = write_ranks(instance, (struct strag_ranks){rank, rank + 1}, false);
+    const size_t head = (size_t)(strstr(all, "\"ranks\":[") - all) + strlen("\"ranks\":[");
+    assert_memory_equal(alone.text, all, head);
+    assert_string_equal(alone.text + alone.length - 3, "]}\n");
+    alone.text[alone.length - 3] = '\0';
+    assert_non_null(strstr(all, alone.text + head));
+    free(alone.text);
+}
+
 static void round_trip(const struct strag_instance *instance)
 {
     for (int compact = 0; compact < 2; compact++) {
         struct text text = write_plan(instance, compact);
         struct strag_given *given = parse(text), *shorter = NULL;
+        if (!compact) {
+            exact_bounds(&instance->shape.bounds, text.text);
+            one_rank_alone(instance, text.text);
+        }
         struct strag_instance again;
         const struct strag_problem problem = {.n = instance->problem.n};
         same_plans(instance, given, -1);

@@ -4,6 +4,7 @@
 #include "plan/verify.h"
 
 #include "executor.h"
+#include "machines.h"
 #include "support.h"
 
 /* ---- What is right: test/cli/verify.sh has the numbers of all algorithms ---- */
@@ -13,12 +14,66 @@ TEST(the_executor_agrees)
     struct rng rng = {support_seed("test_verify")};
     const int times = support_is_short() ? 4 : 12;
     for (int a = 0; strag_algorithms[a]; a++) {
-        for (int n = 2; n <= 12; n++) {
+        for (int n = 1; n <= 12; n++) {
             n = support_ranks(strag_algorithms[a], n);
             struct strag_plan **plans = support_plans(strag_algorithms[a], n);
             assert_int_equal(execute_often(plans, n, times, &rng), OUTCOME_SUM);
             support_plans_free(plans, n);
         }
+    }
+}
+
+/* A switch, a tree, a torus and a mesh of n hosts. */
+static struct strag_topology *network_of(int kind, int n)
+{
+    static const char *const trees[] = {"(1,1),(1)", "(1,1),(1,1)", "(1,1,1),(1,1,1)"};
+    static const char *const dims[] = {"3", "2x2", "3x2"};
+    const int size = n == 3 ? 0 : n == 4 ? 1 : 2;
+    if (kind == 0)
+        return machine_flat(n, 1);
+    if (kind == 1)
+        return machine_tree(trees[size]);
+    return machine_grid(STRAG_NETWORK_TORUS, kind == 2, dims[size], NULL, 1);
+}
+
+/* @return whether there are such plans */
+static bool executed(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                     struct rng *rng)
+{
+    struct strag_plan *plans[EXECUTOR_RANKS_MAX];
+    struct strag_error err = {""};
+    const int status = support_create_all(algorithm, problem, plans, &err);
+    if (status == STRAG_ERR_UNSUPPORTED)
+        return false;
+    assert_int_equal(status, STRAG_OK);
+    const int times = plans[0]->nops < 300 ? 4 : 1;
+    if (execute_often(plans, problem->n, times, rng) != OUTCOME_SUM)
+        fail_msg("%s n=%d", algorithm->name, problem->n);
+    strag_plan_free_all(plans, problem->n);
+    return true;
+}
+
+/* On each network, and with a late rank and a slow link, for which some plan otherwise. */
+TEST(the_executor_agrees_on_networks)
+{
+    struct rng rng = {support_seed("networks")};
+    for (int a = 0; strag_algorithms[a]; a++) {
+        int undisturbed = 0, disturbed = 0;
+        for (int cell = 0; cell < 3 * 4; cell++) {
+            const int n = cell % 3 == 2 ? 6 : 3 + cell % 3;
+            const struct strag_straggler late = {(int)rng_below(&rng, (unsigned)n),
+                                                 rng_one_in(&rng, 2) ? 5e-6 : 2e-4};
+            const struct strag_slow slow = {(int)rng_below(&rng, (unsigned)n),
+                                            rng_one_in(&rng, 2) ? 1.5 : 4};
+            const struct strag_state state = {
+                .nstragglers = 1, .straggler = &late, .nslow = 1, .slow = &slow};
+            struct strag_problem problem = {.n = n, .topology = network_of(cell / 3, n)};
+            undisturbed += executed(strag_algorithms[a], &problem, &rng);
+            problem.state = &state;
+            disturbed += executed(strag_algorithms[a], &problem, &rng);
+            strag_topology_free((struct strag_topology *)problem.topology);
+        }
+        assert_true(disturbed && (undisturbed || strag_algorithms[a]->needs_straggler));
     }
 }
 
