@@ -116,8 +116,9 @@ static void build_step(const struct step *step, struct strag_builder *builder)
                     builder);
 }
 
-int strag_swing_half(const struct strag_swing *swing, const struct strag_swing_walk *walks,
-                     bool reduce, int round, struct strag_builder *builder)
+/* @return the round behind the last one */
+static int build_half(const struct strag_swing *swing, const struct strag_swing_walk *walks,
+                      bool reduce, int round, struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
     int last = swing->scatter_steps - 1;
@@ -204,9 +205,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     struct strag_swing_walk walks[STRAG_SWING_PARTS_MAX];
     for (int part = 0; part < swing->torus.parts; part++)
         strag_swing_walk(swing, part, rank, &walks[part]);
-    int round = strag_swing_half(swing, walks, true, 0, builder);
+    int round = build_half(swing, walks, true, 0, builder);
     round = build_swaps(swing, walks, round, builder);
-    strag_swing_half(swing, walks, false, round, builder);
+    build_half(swing, walks, false, round, builder);
 }
 
 /* ---- swing: the number of blocks selects the form ---- */

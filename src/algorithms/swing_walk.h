@@ -107,20 +107,6 @@ int strag_swing_lower(const struct strag_swing_walk *walk, int step, int pair);
  * left over. */
 double strag_swing_messages(const struct strag_swing *swing, int dim);
 
-/**
- * Append the steps that divide the blocks: a reduce-scatter, or the allgather of what it left, each
- * a collective of its own. (swing.c)
- *
- * If all steps divide, the rank has after the reduce-scatter the result of its own blocks,
- * walk->first and walk->count of each part; what the others contain is of no use.
- *
- * @param walks  the rank's, one per part
- * @param round  the first round
- * @return the round behind the last one
- */
-int strag_swing_half(const struct strag_swing *swing, const struct strag_swing_walk *walks,
-                     bool reduce, int round, struct strag_builder *builder);
-
 /** Do all lists fall into pairs, with no rank left over? */
 bool strag_swing_is_even(const struct strag_swing *swing);
 

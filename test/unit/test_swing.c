@@ -237,9 +237,12 @@ TEST(with_several_ranks_on_a_host)
         prove_grid(torus, true, g, 4, 4, 1);
         prove_grid(torus, true, g, 3, 2, 1);
         prove_grid(torus, true, g, 1, 5, 1);
+        prove_grid(torus, true, g, 3, 5, 1);
+        prove_grid(torus, true, g, 4, 2, 1);
         prove_grid(torus, true, g, 1, 1, 1);
         prove_machine(machine_flat(6 * g, g));
         prove_machine(machine_flat(5 * g, g));
+        prove_machine(machine_flat(7 * g, g));
     }
 }
 
