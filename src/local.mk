@@ -77,7 +77,6 @@ src_libstrag_la_SOURCES = \
 	src/machine/topology_box.c \
 	src/machine/topology_pack.c \
 	src/machine/topology_part.c \
-	src/machine/topology_text.c src/machine/topology_text.h \
 	src/manual/manual.c src/manual/manual.h \
 	src/model/bounds.c src/model/bounds.h \
 	src/model/choice.c src/model/choice.h \

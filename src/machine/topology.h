@@ -130,7 +130,7 @@ static inline bool strag_topology_same_host(const struct strag_topology *topolog
 }
 
 /**
- * A topology as bytes, to send to processes on machines with the same data formats.
+ * A topology as bytes, to send, and for files.
  *
  * @param[out] bytes  the caller's to free
  * @param[out] size   how many

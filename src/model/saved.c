@@ -7,7 +7,7 @@
 #include "algorithms/table.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "machine/topology_text.h"
+#include "base/yaml.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -53,6 +53,17 @@ static int read_delay(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
     return status;
 }
 
+/* Another version's topology is read by no one. */
+static int read_version(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    const char *text = strag_yaml_scalar(node);
+    if (!text || strcmp(text, "2") != 0)
+        return strag_yaml_fail(yaml, node,
+                               "only version 2 is read; let the job write the file again");
+    *(bool *)target = true;
+    return STRAG_OK;
+}
+
 static int read_shared(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const char *const words[] = {"none", "hosts", "all", NULL};
@@ -62,6 +73,38 @@ static int read_shared(struct strag_yaml *yaml, const yaml_node_t *node, void *t
 static int read_reproducible(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     return strag_yaml_word(yaml, node, strag_reproducible_names, target);
+}
+
+/* @return how many bytes the digits stand for; 0: none, or something else is among them */
+static size_t read_digits(const char *text, unsigned char *bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    const size_t length = strlen(text);
+    if (length % 2 || strspn(text, digits) < length)
+        return 0;
+    for (size_t i = 0; i < length / 2; i++)
+        bytes[i] = (unsigned char)(16 * (strchr(digits, text[2 * i]) - digits) +
+                                   (strchr(digits, text[2 * i + 1]) - digits));
+    return length / 2;
+}
+
+/* @param target  struct strag_topology ** */
+static int read_topology(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    struct strag_error why;
+    const char *text = strag_yaml_scalar(node);
+    unsigned char *bytes = malloc(text ? strlen(text) / 2 + 1 : 1);
+    if (!bytes)
+        return strag_source_memory(&yaml->source);
+    const size_t size = text ? read_digits(text, bytes) : 0;
+    const int status = size ? strag_topology_unpack(bytes, size, target, &why) : STRAG_ERR_ARGUMENT;
+    free(bytes);
+    if (status == STRAG_ERR_MEMORY)
+        return strag_source_memory(&yaml->source);
+    if (size == 0)
+        return strag_yaml_fail(yaml, node, "topology: strag's hexadecimal digits are needed");
+    return status == STRAG_OK ? STRAG_OK
+                              : strag_yaml_fail(yaml, node, "topology: %.200s", why.text);
 }
 
 /* ---- Algorithms ---- */
@@ -202,7 +245,7 @@ static int read_origins(struct strag_yaml *yaml, const yaml_node_t *node, void *
 
 #define AT(member) offsetof(struct reading, member)
 static const struct strag_yaml_key file_keys[] = {
-    {"strag-saved", strag_yaml_version, AT(format)},
+    {"strag-saved", read_version, AT(format)},
     {"version", strag_yaml_text, AT(version)},
     {"communicator", strag_yaml_text, AT(communicator)},
     {"ranks", strag_yaml_integer, AT(saved.circumstances.problem.n)},
@@ -225,7 +268,7 @@ static const struct strag_yaml_key file_keys[] = {
     {"rules-file", strag_yaml_text, AT(rules_file)},
     {"rules-line", strag_yaml_integer, AT(rules_line)},
     {"table", read_table, AT(saved.table)},
-    {"topology", strag_topology_yaml, AT(topology)},
+    {"topology", read_topology, AT(topology)},
     {NULL, NULL, 0},
 };
 #undef AT
@@ -244,7 +287,7 @@ static int check_all(struct strag_yaml *yaml, const yaml_node_t *node,
         ranks = ranks && record->slow[i].rank < n;
     if (!reading->format || n < 1 || n > RANKS_MAX || reading->saved.table.entries == 0)
         return strag_yaml_fail(yaml, node,
-                               "'strag-saved: 1', 'ranks:' from 1 to %d and 'table:' "
+                               "'strag-saved: 2', 'ranks:' from 1 to %d and 'table:' "
                                "are expected",
                                RANKS_MAX);
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
@@ -301,7 +344,7 @@ int strag_saved_parse(const char *text, size_t length, const char *name,
                       const struct strag_saved **saved, struct strag_error *err)
 {
     static const struct strag_yaml_format format = {
-        read_file, "the file is empty; 'strag-saved: 1' is expected", false};
+        read_file, "the file is empty; 'strag-saved: 2' is expected", false};
     const struct strag_source source = {name, err};
     struct reading *reading = calloc(1, sizeof *reading);
     if (!reading)

@@ -3,7 +3,7 @@
  * What a job's choice of algorithms rested on, as the component writes it (coll_strag_save) and
  * `strag explain --saved` reads it:
  *
- *     strag-saved: 1
+ *     strag-saved: 2
  *     version: "0.1.0"            # of strag
  *     communicator: "MPI_COMM_WORLD"
  *     ranks: 4
@@ -26,9 +26,9 @@
  *     rules-file: "rules.yaml"
  *     rules-line: 4
  *     table: [{from: 0, algorithm: previous}, {from: 8192, algorithm: ring, blocks: 4}]
- *     topology: ...               # machine/topology_text.h; left out where it must not count
+ *     topology: d7a4...           # strag_topology_pack's bytes; left out where it must not count
  *
- * Numbers are read back as the same bits.
+ * Numbers are read back as the same bits. `strag topology --saved` shows the topology.
  */
 #ifndef STRAG_SAVED_H
 #define STRAG_SAVED_H

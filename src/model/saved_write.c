@@ -2,11 +2,12 @@
 /*
  * Writing what a choice rested on.
  */
-#include "machine/topology_text.h"
 #include "model/saved.h"
 
 #include "base/parse.h"
 #include "base/text.h"
+
+#include <stdlib.h>
 
 static const char *yes_or_no(bool value)
 {
@@ -93,13 +94,27 @@ static void write_rules(const struct strag_saved *saved, FILE *stream)
     fprintf(stream, "rules-line: %d\n", saved->line);
 }
 
+/* Without memory for it, something that is refused when it is read. @return whether there was */
+static bool write_topology(const struct strag_topology *topology, FILE *stream)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    const int status = strag_topology_pack(topology, &bytes, &size, NULL);
+    fputs(status == STRAG_OK ? "topology: " : "topology: out of memory", stream);
+    for (size_t i = 0; i < size; i++)
+        fprintf(stream, "%02x", ((const unsigned char *)bytes)[i]);
+    putc('\n', stream);
+    free(bytes);
+    return status == STRAG_OK;
+}
+
 bool strag_saved_write(const struct strag_saved *saved, FILE *stream)
 {
     static const char *const shared[] = {"none", "hosts", "all"};
     const struct strag_circumstances *rests = &saved->circumstances;
     fputs(
         "# What strag chose, and all that it rests on: strag explain --saved FILE --bytes 1K..16M\n"
-        "strag-saved: 1\n",
+        "strag-saved: 2\n",
         stream);
     write_text(stream, "version", saved->version);
     write_text(stream, "communicator", saved->communicator);
@@ -115,9 +130,6 @@ bool strag_saved_write(const struct strag_saved *saved, FILE *stream)
     write_model(saved, stream);
     write_rules(saved, stream);
     write_table(&saved->table, stream);
-    if (rests->problem.topology) {
-        fputs("topology:\n", stream);
-        strag_topology_write(rests->problem.topology, stream, 2);
-    }
-    return !ferror(stream);
+    return (!rests->problem.topology || write_topology(rests->problem.topology, stream)) &&
+           !ferror(stream);
 }

@@ -298,7 +298,7 @@ refuses "strag cost: --model: $work/wrong.yaml:4: a model has no key 'beta'; it 
 # ---- --saved ----
 
 cat >"$work/saved.yaml" <<'YAML'
-strag-saved: 1
+strag-saved: 2
 version: "0.1.0"
 communicator: "MPI_COMM_WORLD"
 ranks: 4
@@ -310,11 +310,7 @@ model: {alpha: 1, local-alpha: 0.4, overhead: 0, bandwidth: 100, injection-bandw
         reduce-bandwidth: 160}
 origins: {local-alpha: user}
 table: [{from: 0, algorithm: direct, blocks: 1}]
-topology:
-  nodes:
-    - {level: network}
-    - {level: host, parent: 0, name: "n0"}
-    - {level: rank, parent: 1, ranks: "0..3"}
+topology: d7a4d19a0504060000010c03030700020102020000010100030202050100050000000200026e30
 YAML
 succeeds explain --saved "$work/saved.yaml" --bytes 1K
 says "n = 4, saved $work/saved.yaml, 1 host, 4 ranks on each"
@@ -337,6 +333,9 @@ refuses "strag plan: --saved: $work/model.yaml:1: a saved file has no key 'strag
  pinned, model, origins, model-file, model-line, rules, rules-file, rules-line, table, topology" \
     plan ring --saved "$work/model.yaml"
 sed 's/table: .*/table: [{from: 0, algorithm: ring}]/' "$work/saved.yaml" >"$work/another.yaml"
+sed 's/^strag-saved: 2/strag-saved: 1/' "$work/saved.yaml" >"$work/old.yaml"
+refuses "strag topology: --saved: $work/old.yaml:1: only version 2 is read; let the job write the file again" \
+    topology --saved "$work/old.yaml"
 gives 1 explain --saved "$work/another.yaml" --bytes 1K
 grep -q "^strag explain: --saved: the job's table, by strag 0.1.0, is not this strag's" "$work/err" ||
     fail "another table: $(<"$work/err")"

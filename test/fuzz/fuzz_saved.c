@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const char *const words[] = {
-    "strag-saved: 1\n",
+    "strag-saved: 2\n",
     "ranks: 4\n",
     "minimum: 8192\n",
     "quick: true\n",
@@ -30,14 +30,7 @@ static const char *const words[] = {
     "rules: [{from: 0, algorithm: ring}]\n",
     "rules-line: 4\n",
     "table: [{from: 0, algorithm: previous}]\n",
-    "topology:\n",
-    "  network: torus\n",
-    "  size: [2, 2]\n",
-    "  wrap: [true, true]\n",
-    "  nodes:\n",
-    "  - {level: network}\n",
-    "  - {level: host, parent: 0, position: 1, uplink: 100}\n",
-    "  - {level: rank, parent: 1, ranks: \"0..3\"}\n",
+    "topology: d7a4d19a0504060000010c03030700020102020000010100030202050100050000000200026e30\n",
     "1e-5",
     FUZZ_YAML_WORDS,
 };

@@ -170,7 +170,7 @@ END
     described_by="--layout $files/topology.conf"
     machine="$described_by --ranks-per-node 2" agrees 'a layout' 8 "${layout[@]}" "$on_hosts" 2 \
         n0,n1,n2,n3 "${sizes[@]}"
-    grep -q 'name: "n3"' "$saved" || fail "the hosts have no names"
+    "$STRAG" topology --saved "$saved" | grep -q 'host n3: ' || fail "the hosts have no names"
     machine="$described_by --slow 2:1.7" agrees 'a slow host' 4 "${layout[@]}" \
         --mca coll_strag_slowdown n2:1.7 "$on_hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
     grep -q '{rank: 2, factor: 1.7}' "$saved" || fail "the slow host is not in the file"

@@ -3,7 +3,6 @@
  * What a job saved: a topology, and all that a choice rests on, are read back as they were, bit by
  * bit, and lead to the same choice; what is refused, and in which line.
  */
-#include "machine/topology_text.h"
 #include "machines.h"
 #include "memory.h"
 #include "model/saved.h"
@@ -253,16 +252,15 @@ TEST(grounds)
     "model: {alpha: 1, local-alpha: 1, overhead: 0, bandwidth: 1, injection-bandwidth: 0, "        \
     "local-bandwidth: 1, link-latency: 0, "                                                        \
     "hop-latency: 0, reduce-bandwidth: 0}\n"
-#define HEAD "strag-saved: 1\nranks: 4\n" MODEL "table: [{from: 0, algorithm: ring}]\n"
-#define TREE HEAD "topology:\n  nodes:\n  - {level: network}\n  - {level: host, parent: 0}\n"
+#define HEAD "strag-saved: 2\nranks: 4\n" MODEL "table: [{from: 0, algorithm: ring}]\n"
 static const struct {
     const char *text, *message;
 } refusals[] = {
-    {"", "FILE:1: the file is empty; 'strag-saved: 1' is expected"},
-    {"strag-saved: 2\n", "FILE:1: only version 1"},
-    {"strag-saved: 1\n", "FILE:1: 'strag-saved: 1', 'ranks:' from 1 to 16777216 and 'table:'"},
+    {"", "FILE:1: the file is empty; 'strag-saved: 2' is expected"},
+    {"strag-saved: 1\n", "FILE:1: only version 2 is read; let the job write the file again"},
+    {"strag-saved: 2\n", "FILE:1: 'strag-saved: 2', 'ranks:' from 1 to 16777216 and 'table:'"},
     {"strag-rules: 1\n", "FILE:1: a saved file has no key 'strag-rules'; it has strag-saved, "},
-    {"strag-saved: 1\nranks: 4\ntable: [{from: 0}]\n", "FILE:1: the model has no 'alpha'"},
+    {"strag-saved: 2\nranks: 4\ntable: [{from: 0}]\n", "FILE:1: the model has no 'alpha'"},
     {HEAD "pinned: rign\n", "FILE:5: pinned: unknown algorithm 'rign' (nearest: ring); "},
     {HEAD "minimum: x\n", "FILE:5: minimum: 'x' is not a size"},
     {HEAD "strict: 3\n", "FILE:5: strict: true or false is needed, not '3'"},
@@ -279,16 +277,11 @@ static const struct {
     {HEAD "oversubscribed: {ranks: 3, processors: 1, window: 1K}\n", "FILE:1: there are 4 'ranks'"},
     {HEAD "rules: []\n", "FILE:5: a list of {from: SIZE, algorithm: NAME} is needed here"},
     {HEAD "a: &x 1\n", "FILE:5: anchors (&) and aliases (*) are not accepted"},
-    {"strag-saved: 1\ntable: [{from: 1, algorithm: ring}]\n", "FILE:2: sizes begin with 0 and"},
-    {TREE "  - {level: rank, parent: 1, ranks: 0..2}\n", "FILE:1: there are 4 'ranks'"},
-    {TREE "  - {level: rank, parent: 1, ranks: \"0..2,2\"}\n",
-     "FILE:6: node 5: rank 2, which exists"},
-    {TREE "  - {level: rank, parent: 3, ranks: 0..3}\n", "FILE:6: node 2: its parent 3 is not"},
-    {TREE "  - {level: rank, parent: 1, ranks: x}\n", "FILE:9: ranks: ranks like 0..3,7 is needed"},
-    {TREE "  - {level: rank, parent: 1}\n", "FILE:9: 'level' is needed, and 'ranks' with"},
-    {TREE "  - {level: rack, parent: 1}\n", "FILE:9: level: no 'rack'; accepted: rank, cache, "},
-    {HEAD "topology: {network: torus}\n", "FILE:5: a grid needs 'size', a torus as many of 'wrap'"},
-    {HEAD "topology: {network: ring}\n", "FILE:5: network: no 'ring'; accepted: tree, torus, "},
+    {"strag-saved: 2\ntable: [{from: 1, algorithm: ring}]\n", "FILE:2: sizes begin with 0 and"},
+    {HEAD "topology: 5x\n", "FILE:5: topology: strag's hexadecimal digits are needed"},
+    {HEAD "topology: 0\n", "FILE:5: topology: strag's hexadecimal digits are needed"},
+    {HEAD "topology: [1]\n", "FILE:5: topology: strag's hexadecimal digits are needed"},
+    {HEAD "topology: 0102\n", "FILE:5: topology: 2 bytes are no packed topology"},
 };
 
 TEST(refused)
@@ -302,6 +295,35 @@ TEST(refused)
             strncmp(err.text, message, strlen(message)) != 0)
             fail_msg("%s:\n  %s (%d)\n  is not\n  %s", text, err.text, status, message);
     }
+}
+
+/* Its digits may be changed: it is another topology, or refused. */
+TEST(changed_topologies)
+{
+    struct rng rng = {support_seed("changed_topologies")};
+    struct strag_topology *topology = sample(3);
+    const struct strag_state nothing = {0};
+    struct strag_saved saved = random_choice(&rng, topology, &nothing);
+    size_t length;
+    int refused = 0;
+    choose(&saved);
+    char *text = written(&saved, &length);
+    char *digits = strstr(text, "\ntopology: ") + strlen("\ntopology: ");
+    for (char *digit = digits; *digit != '\n'; digit++) {
+        const struct strag_saved *again = NULL;
+        struct strag_error err = {""};
+        const char before = *digit;
+        *digit = "0123456789abcdef"[rng_below(&rng, 16)];
+        const int status = strag_saved_parse(text, length, "FILE", &again, &err);
+        assert_true(status == STRAG_OK || status == STRAG_ERR_ARGUMENT);
+        assert_int_equal(again == NULL, status != STRAG_OK);
+        refused += status != STRAG_OK;
+        strag_saved_free(again);
+        *digit = before;
+    }
+    assert_true(refused > 10);
+    free(text);
+    strag_topology_free(topology);
 }
 
 TEST(out_of_memory)
