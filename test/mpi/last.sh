@@ -32,6 +32,7 @@ must 3 "${strag[@]}" --mca coll_strag_straggler 1:1000 --mca coll_strag_window 8
     --calls 300 --ahead 0
 # Threads, communicators that come and go, nonblocking collectives pending.
 must 3 "${model[@]}" "${dynamic[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
-    --mca coll_strag_window 4 "$programs/threads" --rounds 100
+    --mca coll_strag_window 4 "$programs/soak" --threads 5 --communicators 20 --calls 500 --makers 1
 must 4 "${model[@]}" "${dynamic[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
-    --mca coll_strag_window 3 "$programs/watch" --calls 300
+    --mca coll_strag_window 3 "$programs/nonblocking" --steps 600 --communicators 4 --outstanding 3 \
+    --delay 2000

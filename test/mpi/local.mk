@@ -105,10 +105,8 @@ mpi_programs = \
 	test/mpi/stopped \
 	test/mpi/stuck \
 	test/mpi/storm \
-	test/mpi/threads \
 	test/mpi/types \
-	test/mpi/ulfm \
-	test/mpi/watch
+	test/mpi/ulfm
 # Of Open MPI's errors: upstream.sh builds them where it is asked to run.
 upstream_programs = \
 	test/mpi/upstream_fast_boxes \

@@ -6,17 +6,22 @@
  * each result is compared with a serial one, bit by bit.
  *
  *     nonblocking [--steps N] [--communicators N] [--outstanding N] [--bytes N] [--first KIND]
+ *                 [--delay US]
  *
  * --steps        calls begun (default 1000)
  * --outstanding  at most this many are pending (default 50)
  * --bytes        of the longest vectors (default 262144)
  * --first        blocking: every communicator's first call is; any: whatever comes
+ * --delay        above 0: half of the calls are blocking ones, which are watched, and to which
+ *                ranks come up to this late; half are long; communicators come and go more often,
+ *                and some are left to MPI_Finalize
  *
  * The program's calls on a communicator are in the same order on all ranks; when a rank waits, and
  * for which, is its own affair.
  */
 #include "common.h"
 
+#include <time.h>
 #include <unistd.h>
 
 enum { COMMS_MAX = 64, OUTSTANDING_MAX = 256, PERSISTENT = 2 };
@@ -44,7 +49,7 @@ struct comm {
 };
 
 static struct {
-    long steps, outstanding, words;
+    long steps, outstanding, words, delay; /* delay: microseconds */
     int ncomms;
     bool blocking_first;
     struct comm comms[COMMS_MAX];
@@ -181,10 +186,22 @@ static void end(struct flight *flight)
     flight->in = flight->out = NULL;
 }
 
+/* Half of the calls without delay, most others a little late, few by all of the delay. */
+static void come_late(uint64_t id)
+{
+    const uint64_t random = test_value(test.rank, id);
+    const long nanoseconds = run.delay * 1000;
+    if (random % 2 == 0 || nanoseconds == 0)
+        return;
+    const long late = (long)((random >> 8) % (uint64_t)nanoseconds) / (random % 16 == 1 ? 1 : 20);
+    nanosleep(&(struct timespec){late / 1000000000, late % 1000000000}, NULL);
+}
+
 static void call_blocking(struct comm *comm, int k, uint64_t id, int count, bool in_place)
 {
     struct flight flight = {.kind = SUM, .id = id, .comm = k, .in_place = in_place};
     allocate(&flight, count);
+    come_late(id);
     TEST_MPI(
         MPI_Allreduce(input(&flight), flight.out, flight.count, MPI_UINT64_T, MPI_SUM, comm->comm));
     check_sum(&flight, "MPI_Allreduce");
@@ -413,7 +430,7 @@ static void check_growth(long step, long *before)
 
 static int count_of(uint64_t random)
 {
-    switch (random % 8) {
+    switch (random % (run.delay > 0 ? 2 : 8)) {
     case 0:
         return 2 + 2 * (int)((random >> 8) % (uint64_t)(run.words / 2));
     case 1:
@@ -431,14 +448,15 @@ static void step(long i)
     static const enum kind kinds[16] = {SUM,      SUM,     SUM,     SUM,     SUM,   SUM,
                                         FREED,    FREED,   FREED,   BARRIER, BCAST, REDUCE,
                                         BLOCKING, STARTED, STARTED, DUP};
-    const enum kind kind = kinds[random >> 8 & 15];
+    const bool watched = run.delay > 0 && random >> 60 & 1;
+    const enum kind kind = watched ? BLOCKING : kinds[random >> 8 & 15];
     const uint64_t id = run.ids += PERSISTENT;
     struct comm *comm = &run.comms[k];
     wait_for(slot);
     if (MPI_COMM_NULL == comm->comm)
         return;
     if (kind == DUP) {
-        if ((random >> 12 & 15) == 0)
+        if ((random >> 12 & (run.delay > 0 ? 3 : 15)) == 0)
             replace(k, random >> 16 & 1);
     } else if (kind == STARTED) {
         start_persistent(comm, random >> 12, id);
@@ -457,18 +475,20 @@ static void step(long i)
 int main(int argc, char **argv)
 {
     const char *steps = "1000", *communicators = "6", *outstanding = "50", *bytes = "262144";
-    const char *first = "blocking";
+    const char *first = "blocking", *delay = "0";
     const struct test_option options[] = {{"steps", &steps},
                                           {"communicators", &communicators},
                                           {"outstanding", &outstanding},
                                           {"bytes", &bytes},
                                           {"first", &first},
+                                          {"delay", &delay},
                                           {NULL, NULL}};
     test_start(&argc, &argv, "nonblocking", MPI_THREAD_SINGLE, options);
     run.steps = test_number("steps", steps, 1, 1000000000);
     run.ncomms = (int)test_number("communicators", communicators, 1, COMMS_MAX);
     run.outstanding = test_number("outstanding", outstanding, 1, OUTSTANDING_MAX);
     run.words = test_number("bytes", bytes, 1024, 1 << 30) / (long)sizeof(uint64_t);
+    run.delay = test_number("delay", delay, 0, 1000000);
     run.blocking_first = 0 == strcmp(first, "blocking");
     for (int i = 0; i < OUTSTANDING_MAX; i++)
         run.requests[i] = MPI_REQUEST_NULL;
@@ -485,7 +505,8 @@ int main(int argc, char **argv)
         if (MPI_COMM_NULL == run.comms[k].comm)
             continue;
         free_persistent(&run.comms[k]);
-        TEST_MPI(MPI_Comm_free(&run.comms[k].comm));
+        if (run.delay == 0 || k % 2 == 0)
+            TEST_MPI(MPI_Comm_free(&run.comms[k].comm));
     }
     const unsigned long long nonblocking = test_counter_read("coll_strag_nonblocking");
     const unsigned long long persistent = test_counter_read("coll_strag_persistent");

@@ -4,10 +4,11 @@
  * several. A thread has communicators of its own; all ranks' threads make the calls of theirs in
  * the same order.
  *
- *     soak [--calls N] [--communicators N] [--threads N] [--bytes N] [--algorithms A,B,..]
- *          [--fault KIND:N]
+ *     soak [--calls N] [--communicators N] [--threads N] [--makers N] [--bytes N]
+ *          [--algorithms A,B,..] [--fault KIND:N]
  *
  * --calls       of all communicators together (default 2000)
+ * --makers      threads that duplicate communicators, use and free them meanwhile (default 0)
  * --bytes       of the longest vectors (default 1048576); one call of 64 may be that long
  * --algorithms  pinned in turn on the communicators that have all ranks; the others choose (auto)
  * --fault       the last rank does something wrong after N calls (caller.h), which must be noticed
@@ -18,11 +19,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { THREADS_MAX = 16, COMPARE_EVERY = 100, PINNED_MAX = 64 };
+enum { THREADS_MAX = 16, COMPARE_EVERY = 100, PINNED_MAX = 64, DUPS = 25 };
 
 struct soak {
     long calls;
-    int ncomms, nthreads, npinned;
+    int ncomms, nthreads, nmakers, npinned;
     struct caller_comm *comms; /* MPI_COMM_NULL: this rank is not a member */
     char *pinned[PINNED_MAX];  /* names, in `list` */
     char *list;
@@ -79,10 +80,36 @@ static void free_comms(struct soak *soak)
 
 /* ---- Calls ---- */
 
-/* This thread's calls. A rank that comes late now and then finds the others in the midst of one. */
-static void *work(void *argument)
+static struct caller_comm use_duplicate(struct caller *caller, const struct caller_comm *parent,
+                                        int round)
 {
-    struct worker *worker = argument;
+    MPI_Comm comm;
+    TEST_MPI(MPI_Comm_dup(parent->comm, &comm));
+    struct caller_comm dup = caller_open(comm, "a duplicate");
+    caller_call(caller, &dup, test_mix((uint64_t)round));
+    return dup;
+}
+
+/* Duplicates of duplicates, so that a communicator's life overlaps with the other threads' work. */
+static void duplicate_many(struct worker *worker)
+{
+    const struct soak *soak = worker->soak;
+    for (int round = 0, k = worker->index; round < DUPS; round++) {
+        if (MPI_COMM_NULL != soak->comms[k].comm) {
+            struct caller_comm first = use_duplicate(&worker->caller, &soak->comms[k], round);
+            struct caller_comm second = use_duplicate(&worker->caller, &first, round + DUPS);
+            TEST_MPI(MPI_Comm_free(&first.comm));
+            caller_call(&worker->caller, &second, test_mix((uint64_t)round + 2 * DUPS));
+            caller_compare(&worker->caller, &second);
+            TEST_MPI(MPI_Comm_free(&second.comm));
+        }
+        k = k + soak->nthreads < soak->ncomms ? k + soak->nthreads : worker->index;
+    }
+}
+
+/* This thread's calls. A rank that comes late now and then finds the others in the midst of one. */
+static void make_calls(struct worker *worker)
+{
     const struct soak *soak = worker->soak;
     const int own = (soak->ncomms - worker->index + soak->nthreads - 1) / soak->nthreads;
     for (long i = worker->index; i < soak->calls; i += soak->nthreads) {
@@ -100,6 +127,15 @@ static void *work(void *argument)
     for (int k = worker->index; k < soak->ncomms; k += soak->nthreads)
         if (MPI_COMM_NULL != soak->comms[k].comm)
             caller_compare(&worker->caller, &soak->comms[k]);
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    if (worker->index < worker->soak->nmakers)
+        duplicate_many(worker);
+    else
+        make_calls(worker);
     return NULL;
 }
 
@@ -144,16 +180,17 @@ static void read_list(struct soak *soak, const char *algorithms)
 int main(int argc, char **argv)
 {
     const char *calls = "2000", *communicators = "50", *threads = "1", *bytes = "1048576";
-    const char *algorithms = "", *fault = "none";
-    const struct test_option options[] = {
-        {"calls", &calls}, {"communicators", &communicators}, {"threads", &threads},
-        {"bytes", &bytes}, {"algorithms", &algorithms},       {"fault", &fault},
-        {NULL, NULL}};
+    const char *algorithms = "", *fault = "none", *makers = "0";
+    const struct test_option options[] = {{"calls", &calls},     {"communicators", &communicators},
+                                          {"threads", &threads}, {"makers", &makers},
+                                          {"bytes", &bytes},     {"algorithms", &algorithms},
+                                          {"fault", &fault},     {NULL, NULL}};
     test_start(&argc, &argv, "soak", MPI_THREAD_MULTIPLE, options);
     struct soak soak = {
         .calls = test_number("calls", calls, 1, 1000000000),
         .ncomms = (int)test_number("communicators", communicators, 1, 10000),
         .nthreads = (int)test_number("threads", threads, 1, THREADS_MAX),
+        .nmakers = (int)test_number("makers", makers, 0, THREADS_MAX),
     };
     if (soak.nthreads > soak.ncomms)
         test_die("--threads %d: each needs a communicator", soak.nthreads);

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI_THREAD_MULTIPLE (threads.c). Threads share the same data with all algorithms: two for each number
-# of ranks. STRAG_TEST_FULL=1: all, and communicators made by two threads at the same time.
+# MPI_THREAD_MULTIPLE: threads, each with communicators of its own, of which some make others (soak.c).
+# They share the same data with all algorithms: two for each number of ranks. STRAG_TEST_FULL=1: all, and
+# communicators made by two threads at the same time.
 set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -13,8 +14,9 @@ for ranks in ${STRAG_TEST_FULL:+1 3} 2 4; do
         makers=1
     fi
     for algorithm in "${chosen[@]}"; do
-        must "$ranks" --mca coll strag --mca coll_strag_algorithm "$algorithm" "$programs/threads" \
-            --makers "$makers"
+        must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 \
+            --mca coll_strag_algorithm "$algorithm" "$programs/soak" --threads 5 --communicators 20 \
+            --calls 500 --makers "$makers"
     done
 done
 

@@ -70,7 +70,8 @@ for tls in tcp ${STRAG_TEST_FULL:+posix sysv} posix,cma; do
         "$programs/types" --algorithms "${chosen[1]}"
 done
 unset UCX_TLS
-must 3 --mca coll strag --mca coll_strag_algorithm circulant "$programs/threads"
+must 3 --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_algorithm circulant \
+    "$programs/soak" --threads 5 --communicators 20 --calls 500 --makers 1
 
 # ---- A rank is killed ----
 
