@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One receive is posted at a time, from any rank: what comes says for which call it is. It is
- * posted only while a message of this call is still to come, so that between calls there is none.
- * Messages are sent without waiting for the rank they go to, since it may not be there. At the end
- * of a call it is there, and has received them.
+ * A message may come from any rank, and says for which call it is. One that is there is received
+ * from its rank, and only while a message of this call is still to come. A receive from any rank
+ * is never posted: on a communicator with mpi_assert_no_any_source nothing would match it. Messages
+ * are sent without waiting for the rank they go to, since it may not be there. At the end of a call
+ * it is there, and has received them.
  */
 #include "last_arrival.h"
 
@@ -35,7 +36,7 @@ struct coll_strag_arrivals {
     struct strag_arrivals_port port;
     int code; /* the first error of a send in this call */
 
-    ompi_request_t *incoming; /* posted, or NULL */
+    ompi_request_t *incoming; /* of a message that is there, or NULL */
     struct strag_arrivals_message message;
     int next; /* probably free */
     struct outgoing outgoing[PLACES];
@@ -112,20 +113,26 @@ static void send_message(void *context, int to, const struct strag_arrivals_mess
     }
 }
 
-static int post(struct coll_strag_arrivals *arrivals)
+static int look_for_message(struct coll_strag_arrivals *arrivals)
 {
+    ompi_status_public_t status;
+    int there = 0;
     if (arrivals->incoming || !strag_arrivals_wants(arrivals->state))
         return OMPI_SUCCESS;
+    const int code = MCA_PML_CALL(
+        iprobe(MPI_ANY_SOURCE, COLL_STRAG_TAG_ARRIVALS, arrivals->comm, &there, &status));
+    if (code != OMPI_SUCCESS || !there)
+        return code;
     return MCA_PML_CALL(irecv(&arrivals->message, sizeof arrivals->message, MPI_BYTE,
-                              MPI_ANY_SOURCE, COLL_STRAG_TAG_ARRIVALS, arrivals->comm,
+                              status.MPI_SOURCE, COLL_STRAG_TAG_ARRIVALS, arrivals->comm,
                               &arrivals->incoming));
 }
 
-/* Take what has come, and post the next receive. @param[out] came  whether something has */
+/* Take what has come. @param[out] came  whether something has */
 static int receive(struct coll_strag_arrivals *arrivals, bool *came)
 {
     *came = false;
-    int code = post(arrivals);
+    int code = look_for_message(arrivals);
     if (code != OMPI_SUCCESS || !arrivals->incoming || !REQUEST_COMPLETE(arrivals->incoming))
         return code;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
@@ -144,8 +151,6 @@ static int receive(struct coll_strag_arrivals *arrivals, bool *came)
 static void stop(struct coll_strag_arrivals *arrivals)
 {
     const double end = coll_strag_seconds() + drain_seconds;
-    if (arrivals->incoming)
-        ompi_request_cancel(arrivals->incoming);
     while (arrivals->incoming && !REQUEST_COMPLETE(arrivals->incoming) &&
            coll_strag_seconds() < end)
         opal_progress();
@@ -153,7 +158,7 @@ static void stop(struct coll_strag_arrivals *arrivals)
         const ompi_status_public_t status = arrivals->incoming->req_status;
         ompi_request_free(&arrivals->incoming);
         arrivals->incoming = NULL;
-        if (!status._cancelled && status.MPI_ERROR == MPI_SUCCESS) /* it may be of the next call */
+        if (status.MPI_ERROR == MPI_SUCCESS) /* it may be of the next call */
             strag_arrivals_receive(arrivals->state, status.MPI_SOURCE, &arrivals->message,
                                    &arrivals->port);
     }

@@ -6,7 +6,11 @@
  * must have the same bits, and the right ones; of the calls some must have gone ahead, all must
  * end; and the receive gets what the user sends, and nothing else.
  *
- *     last [--calls N] [--delay US] [--ahead 0|1]     ahead: 0: none must have gone ahead
+ *     last [--calls N] [--delay US] [--ahead 0|1] [--promised 0|1]
+ *
+ * --ahead     0: none must have gone ahead (1)
+ * --promised  1: the communicators get mpi_assert_no_any_source, and have no receive for any
+ *             message (0)
  */
 #include "common.h"
 
@@ -16,6 +20,7 @@ enum { COUNT_MAX = 40000, BATCH = 64, COMMS = 2 };
 
 static struct {
     long calls, delay;
+    bool promised; /* mpi_assert_no_any_source, from the first calls on */
     MPI_Comm comms[COMMS];
     MPI_Request any[COMMS]; /* receives from any rank, with any tag */
     int received[COMMS];
@@ -96,11 +101,21 @@ static void compare(void)
         job.hashes[2 * i + 1] = ~job.hashes[2 * i];
 }
 
+/* The user promises not to receive from any rank, and does not; nor may strag then. */
+static void promise(MPI_Comm comm)
+{
+    MPI_Info info;
+    TEST_MPI(MPI_Info_create(&info));
+    TEST_MPI(MPI_Info_set(info, "mpi_assert_no_any_source", "true"));
+    TEST_MPI(MPI_Comm_set_info(comm, info));
+    TEST_MPI(MPI_Info_free(&info));
+}
+
 static void open_comms(void)
 {
     TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &job.comms[0]));
     TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &job.comms[1]));
-    for (int c = 0; c < COMMS; c++)
+    for (int c = 0; c < COMMS && !job.promised; c++)
         TEST_MPI(MPI_Irecv(&job.received[c], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, job.comms[c],
                            &job.any[c]));
 }
@@ -131,19 +146,24 @@ static void close_comms(long *calls, long *ahead)
     for (int c = 0; c < COMMS; c++) {
         *calls += (long)test_variable_read("coll_strag_last_calls", job.comms[c]);
         *ahead += (long)test_variable_read("coll_strag_last_ahead", job.comms[c]);
-        check_any(c);
+        if (!job.promised)
+            check_any(c);
         TEST_MPI(MPI_Comm_free(&job.comms[c]));
     }
 }
 
 int main(int argc, char **argv)
 {
-    const char *calls = "1000", *delay = "1000", *expected = "1";
-    const struct test_option options[] = {
-        {"calls", &calls}, {"delay", &delay}, {"ahead", &expected}, {NULL, NULL}};
+    const char *calls = "1000", *delay = "1000", *expected = "1", *promised = "0";
+    const struct test_option options[] = {{"calls", &calls},
+                                          {"delay", &delay},
+                                          {"ahead", &expected},
+                                          {"promised", &promised},
+                                          {NULL, NULL}};
     long agreed = 0, ahead = 0;
     test_start(&argc, &argv, "last", MPI_THREAD_SINGLE, options);
     job.calls = test_number("calls", calls, 1, 100000000);
+    job.promised = test_number("promised", promised, 0, 1);
     job.delay = test_number("delay", delay, 0, 1000000);
     job.input = test_allocate(COUNT_MAX * sizeof *job.input);
     job.output = test_allocate(COUNT_MAX * sizeof *job.output);
@@ -153,6 +173,10 @@ int main(int argc, char **argv)
         allreduce(call);
         if (call % BATCH == BATCH - 1)
             compare();
+        if (job.promised && call % (job.calls / 2) == job.calls / 8) { /* while they are watched */
+            for (int c = 0; c < COMMS; c++)
+                promise(job.comms[c]);
+        }
         if (call == job.calls / 2) { /* freed in the midst of it */
             close_comms(&agreed, &ahead);
             open_comms();

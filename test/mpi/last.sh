@@ -23,6 +23,7 @@ done
 # Over the PML alone; policies change with every other call.
 must 5 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_shared_memory none --mca coll_strag_window 2 \
     "$programs/last" --calls "$calls" --seed 2
+must 4 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_window 8 "$programs/last" --calls 400 --promised 1
 # Two ranks have nobody to go ahead; nor do any where results are to be the same in every run, or
 # nobody is looked for, or a straggler is named.
 must 2 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_window 8 "$programs/last" --calls 300 --ahead 0
