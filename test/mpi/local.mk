@@ -79,6 +79,7 @@ test_mpi_libmpi_tests_la_SOURCES = \
 # (test/unit/local.mk), and it finds Open MPI where that is.
 comma = ,
 mpi_programs = \
+	test/mpi/alive \
 	test/mpi/bits \
 	test/mpi/callbacks \
 	test/mpi/collectives \

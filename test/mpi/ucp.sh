@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Messages over UCX: a part of the other tests, over each of UCX's transports for host memory; what
-# happens where UCX cannot be used, on all ranks or on one; and where a rank is killed.
+# happens where UCX cannot be used, on all ranks or on one; where a rank is killed, and
+# where one only seems to be.
 #
 # All of a test over UCX: STRAG_TEST_TRANSPORT=ucp UCX_TLS=tcp,self bash .../test/mpi/matrix.sh
 # STRAG_TEST_FULL=1: more of them.
@@ -81,3 +82,8 @@ mpi_limit=60
 mpi 3 --enable-recovery --mca coll strag -x UCX_TLS=tcp,self "$programs/killed" --return > "$output" 2>&1 || true
 lines 2 'killed: rank [01]: an error'
 echo "ok: a rank is killed"
+
+# ---- It lives ----
+
+must 2 --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_shared_memory 0 -x UCX_TLS=posix,self \
+    "$programs/alive"

@@ -18,6 +18,8 @@
 #include "base/text.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -235,40 +237,62 @@ ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer)
         .err_mode = peer->local ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER,
         .err_handler = {peer_failed, peer},
     };
-    peer->failure =
+    const ucs_status_t status =
         coll_strag_ucp.library.ucp_ep_create(coll_strag_ucp.worker, &params, &peer->endpoint);
-    return peer->failure;
+    if (status != UCS_ERR_NO_MEMORY && status != UCS_ERR_NO_RESOURCE) /* these may pass */
+        peer->failure = status;
+    return status;
 }
 
 /* ---- Watching ---- */
 
-/* From /proc: the 3rd field is the state, the 22nd the time. The 2nd is a name in parentheses that
- * may have spaces and parentheses itself. */
-uint64_t coll_strag_ucp_start_time(int32_t pid)
+/* From /proc: the 3rd field is the state, the 20th the number of threads, the 22nd the time. The
+ * 2nd is a name in parentheses that may have spaces and parentheses itself.
+ *
+ * @param[out] start_time  0 if it cannot be read, for which there are many reasons
+ * @return whether all threads have ended: a first one may be a zombie while others go on */
+static bool read_process(int32_t pid, uint64_t *start_time)
 {
     char path[64], text[1024];
-    char state = 'X';
-    unsigned long long start_time = 0;
+    char state = '?';
+    int threads = 0;
+    unsigned long long time = 0;
+    *start_time = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "r");
     if (NULL == file)
-        return 0;
+        return false;
     size_t length = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[length] = '\0';
     const char *end = strrchr(text, ')');
     if (NULL == end || sscanf(end + 1,
                               " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                              "%*s %*s %*s %llu",
-                              &state, &start_time) != 2)
-        return 0;
-    return state == 'Z' || state == 'X' ? 0 : start_time;
+                              "%*s %d %*s %llu",
+                              &state, &threads, &time) != 3)
+        return false;
+    *start_time = time;
+    return (state == 'Z' || state == 'X') && threads <= 1;
+}
+
+uint64_t coll_strag_ucp_start_time(int32_t pid)
+{
+    uint64_t start_time;
+    return read_process(pid, &start_time) ? 0 : start_time;
+}
+
+/* Certainly: what cannot be found out is no reason to give up a rank. */
+static bool has_ended(const struct coll_strag_ucp_peer *peer)
+{
+    uint64_t start_time;
+    if (kill(peer->pid, 0) != 0 && errno == ESRCH)
+        return true;
+    return read_process(peer->pid, &start_time) || (start_time && start_time != peer->start_time);
 }
 
 void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer)
 {
-    if (peer->start_time && peer->failure == UCS_OK &&
-        coll_strag_ucp_start_time(peer->pid) != peer->start_time) {
+    if (peer->start_time && peer->failure == UCS_OK && has_ended(peer)) {
         peer->failure = UCS_ERR_CONNECTION_RESET;
         peer->ended = true;
     }
