@@ -24,7 +24,8 @@ void coll_strag_device_prepare(void);
 /** At the end. */
 void coll_strag_device_close(void);
 
-/** Is one of the buffers in a device's memory? A few ns for what is on the stack or the heap. */
+/** Is one of the buffers in a device's memory? A few ns for what is on the main thread's stack or
+ * the heap. @param dtype  whose data may begin far from the buffers' addresses */
 bool coll_strag_device_find(const void *sbuf, const void *rbuf, ompi_datatype_t *dtype,
                             struct coll_strag_buffer_locations *locations);
 

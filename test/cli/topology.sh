@@ -109,7 +109,7 @@ cat >"$work/machine.xml" <<'XML'
 </topology>
 XML
 counts '4 ranks on 1 host, 4 on each' --hwloc "$work/machine.xml"
-# Whoever starts strag may ignore SIGCHLD: how the trial of a file ends is heard all the same.
+# Also if SIGCHLD is ignored, as the process that starts strag may have it.
 trap '' CHLD
 counts '4 ranks on 1 host, 4 on each' --hwloc "$work/machine.xml"
 trap - CHLD

@@ -85,5 +85,7 @@ echo "ok: a rank is killed"
 
 # ---- It lives ----
 
-must 2 --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_shared_memory 0 -x UCX_TLS=posix,self \
-    "$programs/alive"
+for what in files thread; do
+    must 2 --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_shared_memory 0 -x UCX_TLS=posix,self \
+        "$programs/alive" --what "$what"
+done
