@@ -230,14 +230,14 @@ static int begin(struct strag_cuda_device *device, const struct work *work, void
     return status;
 }
 
-int device_copy(struct strag_cuda_device *device, enum strag_cuda_way way, void *out,
-                const void *in, size_t bytes, uint64_t *ticket)
+int device_copy(struct strag_cuda_device *device, void *out, const void *in, size_t bytes,
+                uint64_t *ticket)
 {
     const struct work work = {.out = out, .left = in, .elements = bytes};
     int status = device_enter(device);
     if (status != STRAG_OK)
         return status;
-    status = begin(device, &work, device->streams[way], ticket);
+    status = begin(device, &work, device->streams[COPY_STREAM], ticket);
     device_leave(device);
     return status;
 }
@@ -280,7 +280,7 @@ int device_reduce(struct strag_cuda_device *device, struct strag_kernel kernel, 
         unsigned turn = device->turn++ % KERNEL_STREAMS;
         pthread_mutex_unlock(&device->lock);
         work.blocks = blocks_for(device, elements * (size_t)kernel.size);
-        status = begin(device, &work, device->streams[COPY_STREAMS + turn], ticket);
+        status = begin(device, &work, device->streams[turn], ticket);
     } else {
         status = STRAG_ERR_REDUCE;
     }

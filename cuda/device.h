@@ -12,8 +12,8 @@
 
 #include <pthread.h>
 
-/* A stream for copies of each way; several for kernels, which may run concurrently. */
-enum { COPY_STREAMS = 3, KERNEL_STREAMS = 4, STREAMS = COPY_STREAMS + KERNEL_STREAMS };
+/* Several for kernels, which may run concurrently, and one for copies. */
+enum { KERNEL_STREAMS = 4, COPY_STREAM = KERNEL_STREAMS, STREAMS };
 
 /* A ticket is the address of one. */
 struct device_event {
@@ -70,8 +70,8 @@ bool device_is_gone(const struct strag_cuda_device *device);
 void *device_allocate(struct strag_cuda_device *device, enum strag_cuda_memory memory,
                       size_t bytes);
 void device_release(struct strag_cuda_device *device, void *space, bool lost);
-int device_copy(struct strag_cuda_device *device, enum strag_cuda_way way, void *out,
-                const void *in, size_t bytes, uint64_t *ticket);
+int device_copy(struct strag_cuda_device *device, void *out, const void *in, size_t bytes,
+                uint64_t *ticket);
 int device_reduce(struct strag_cuda_device *device, struct strag_kernel kernel, void *out,
                   const void *left, const void *right, size_t elements, uint64_t *ticket);
 int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait);

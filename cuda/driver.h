@@ -31,6 +31,10 @@ enum {
     DRIVER_HOST_PORTABLE = 1,
 };
 
+/* The default streams: of the context, and of the calling thread. */
+#define DRIVER_STREAM_LEGACY     ((void *)(uintptr_t)1)
+#define DRIVER_STREAM_PER_THREAD ((void *)(uintptr_t)2)
+
 /* F(field, symbol, required, arguments). Device addresses are numbers; contexts, streams, events,
  * modules and functions are opaque pointers. All return 0 or an error. */
 #define DRIVER_FUNCTIONS(F)                                                                        \
@@ -45,7 +49,7 @@ enum {
     F(push_context, cuCtxPushCurrent_v2, 1, (void *context))                                       \
     F(pop_context, cuCtxPopCurrent_v2, 1, (void **context))                                        \
     F(context_device, cuCtxGetDevice, 1, (int *device))                                            \
-    F(synchronize, cuCtxSynchronize, 1, (void))                                                    \
+    F(wait_stream, cuStreamSynchronize, 1, (void *stream))                                         \
     F(context_id, cuCtxGetId, 0, (void *context, unsigned long long *id))                          \
     F(allocate_device, cuMemAlloc_v2, 1, (uint64_t * pointer, size_t bytes))                       \
     F(free_device, cuMemFree_v2, 1, (uint64_t pointer))                                            \

@@ -27,15 +27,10 @@ cuda_strag_cuda_la_LDFLAGS += -rpath $(libdir)
 endif
 
 # What lets the engine run on device memory, over the plug-in; part of the component.
-noinst_LTLIBRARIES += cuda/libstaging.la
-cuda_libstaging_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/cuda
-cuda_libstaging_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-cuda_libstaging_la_SOURCES = \
-	cuda/staged_copy.c \
-	cuda/staged_reducer.c \
-	cuda/staged_transport.c \
-	cuda/staging.c cuda/staging.h \
-	cuda/staging_internal.h
+noinst_LTLIBRARIES += cuda/libdevice_reducer.la
+cuda_libdevice_reducer_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/cuda
+cuda_libdevice_reducer_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+cuda_libdevice_reducer_la_SOURCES = cuda/device_reducer.c cuda/device_reducer.h
 
 if HAVE_CUDA_KERNELS
 cuda/strag_cuda.kernels: cuda/kernels.cu cuda/kernels.h cuda/$(am__dirstamp)

@@ -98,10 +98,11 @@ static struct strag_cuda_device *get_device(const struct strag_cuda_location *lo
 
 /*
  * cudaMemcpy from pageable memory returns while its last bytes are on their way to the device, on
- * a stream that the plug-in's do not wait for: a kernel may read what was there before (seen on an
- * H100, with copies of a few KB). Once this attribute is set such a copy returns at its end. What
- * was begun before is waited for here: once for each piece of memory, or at every call if the
- * driver has no such attribute for it, as for managed memory.
+ * a default stream, which the plug-in's do not wait for: a kernel may read what was there before
+ * (seen on an H100, with copies of a few KB). Once this attribute is set such a copy returns at its
+ * end. What was begun before is waited for here: once for each piece of memory, or at every call if
+ * the driver has no such attribute for it, as for managed memory. Other streams are not waited for:
+ * a kernel of the program's may run until the program does something after this call.
  */
 static void settle(const void *address, const struct strag_cuda_location *location)
 {
@@ -112,7 +113,8 @@ static void settle(const void *address, const struct strag_cuda_location *locati
                                               (uint64_t)(uintptr_t)address);
     if (!device || device_enter(device) != STRAG_OK)
         return; /* whoever works on that memory finds out */
-    (void)plugin.driver.synchronize();
+    (void)plugin.driver.wait_stream(DRIVER_STREAM_LEGACY);
+    (void)plugin.driver.wait_stream(DRIVER_STREAM_PER_THREAD);
     device_leave(device);
 }
 

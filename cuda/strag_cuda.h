@@ -54,9 +54,6 @@ struct strag_cuda_location {
 enum strag_cuda_op { STRAG_CUDA_OP_LIST(STRAG_CUDA_CONSTANT) STRAG_CUDA_OPS };
 enum strag_cuda_type { STRAG_CUDA_TYPE_LIST(STRAG_CUDA_CONSTANT) STRAG_CUDA_TYPES };
 
-/* Copies of different ways run concurrently. */
-enum strag_cuda_way { STRAG_CUDA_TO_DEVICE, STRAG_CUDA_FROM_DEVICE, STRAG_CUDA_WITHIN };
-
 /* A context of the driver, and the plug-in's objects in it. */
 struct strag_cuda_device;
 
@@ -80,9 +77,9 @@ struct strag_cuda {
     /** @param lost  it may still be written to: never use it again */
     void (*release)(struct strag_cuda_device *device, void *space, bool lost);
 
-    /** Start to copy. @return STRAG_OK or STRAG_ERR_REDUCE */
-    int (*copy)(struct strag_cuda_device *device, enum strag_cuda_way way, void *out,
-                const void *in, size_t bytes, uint64_t *ticket);
+    /** Start to copy between any two memories. @return STRAG_OK or STRAG_ERR_REDUCE */
+    int (*copy)(struct strag_cuda_device *device, void *out, const void *in, size_t bytes,
+                uint64_t *ticket);
 
     /** Start out = left (op) right; `out` is one of them, or disjoint from both. */
     int (*reduce)(struct strag_cuda_device *device, enum strag_cuda_op op,

@@ -84,7 +84,7 @@ ompi_coll_strag_libcoll_strag_la_CPPFLAGS = $(AM_CPPFLAGS) $(STRAG_VERSION_CPPFL
 	$(OMPI_CPPFLAGS) \
 	$(have_ucx_cppflags)
 ompi_coll_strag_libcoll_strag_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=hidden
-ompi_coll_strag_libcoll_strag_la_LIBADD = src/libstrag.la cuda/libstaging.la $(DL_LIBS)
+ompi_coll_strag_libcoll_strag_la_LIBADD = src/libstrag.la cuda/libdevice_reducer.la $(DL_LIBS)
 
 # "exec" in the name: installed with the programs, before install-exec-hook.
 pluginexecdir = $(plugindir)

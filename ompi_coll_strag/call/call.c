@@ -94,19 +94,29 @@ int coll_strag_find_engine(const struct coll_strag_call *call, struct coll_strag
     return *engine ? STRAG_OK : make_engine(call, plans, root, engine);
 }
 
-/* Elements that reach into each other cannot be dealt with where they are. @param[out] input,
- * output  the copies */
+/* Let the engine's call run on copies in host memory. */
 static int make_copies(struct coll_strag_run *run, const struct coll_strag_call *call,
-                       const void **input, void **output)
+                       struct strag_call *engine_call)
 {
     struct coll_strag_copies *copies = &run->copies;
-    const bool in_place = call->input == call->output;
-    run->copied =
-        coll_strag_copies_make(copies, call->locations, in_place ? MPI_IN_PLACE : call->input,
-                               call->output, call->count, call->dtype) == OMPI_SUCCESS;
-    *output = copies->rbuf;
-    *input = in_place ? copies->rbuf : copies->sbuf;
+    const void *sbuf = call->input == call->output ? MPI_IN_PLACE : call->input;
+    run->copied = coll_strag_copies_make(copies, call->locations, sbuf, call->output, call->count,
+                                         call->dtype) == OMPI_SUCCESS;
+    engine_call->output = copies->rbuf;
+    engine_call->input = MPI_IN_PLACE == copies->sbuf ? copies->rbuf : copies->sbuf;
     return run->copied ? STRAG_OK : STRAG_ERR_MEMORY;
+}
+
+/* A buffer is in a device's memory. */
+static __attribute__((noinline)) int use_device(struct coll_strag_run *run,
+                                                const struct coll_strag_call *call, bool shared,
+                                                struct strag_call *engine_call)
+{
+    struct coll_strag_transport *transport = run->channel->transport;
+    return coll_strag_device_runs(transport, shared, call->locations, &run->reducer,
+                                  call->count * call->size, &run->device)
+               ? coll_strag_device_begin(transport, call->locations, &run->device, engine_call)
+               : make_copies(run, call, engine_call);
 }
 
 /* strag runs no more calls of this communicator's, and this one is given up in its place. */
@@ -168,7 +178,6 @@ static inline __attribute__((always_inline)) int begin(struct coll_strag_run *ru
     run->channel = channel;
     run->polls = polls;
     run->copied = false;
-    run->staging = NULL;
     int status = prepare(run, call, &shared);
     if (status != STRAG_OK)
         return status;
@@ -181,11 +190,8 @@ static inline __attribute__((always_inline)) int begin(struct coll_strag_run *ru
     engine_call.reducer = &reducer->super;
     engine_call.trace = find_trace(call);
     set_lanes(call, channel, shared, &engine_call);
-    if (call->locations && !coll_strag_device_suits(call->dtype))
-        status = make_copies(run, call, &engine_call.input, &engine_call.output);
-    else if (call->locations)
-        status = coll_strag_device_begin(channel->transport, call->locations, reducer, call->size,
-                                         &engine_call, &run->staging);
+    if (call->locations)
+        status = use_device(run, call, NULL != shared, &engine_call);
     if (status == STRAG_OK)
         status = strag_engine_start(run->engine, &engine_call);
     return status == STRAG_OK ? STRAG_PENDING : status;
@@ -277,9 +283,8 @@ static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
     struct strag_shm *shm = run->channel->shm;
     const int failure = status == STRAG_OK ? OMPI_SUCCESS : coll_strag_failure(call->comm);
     int code = failure != OMPI_SUCCESS ? failure : mpi_error(status, run->channel->transport);
-    strag_staging_free(run->staging);
     if (run->copied)
-        code = coll_strag_copies_end(&run->copies, call->locations, code);
+        code = coll_strag_copies_end(&run->copies, code);
     if (shm)
         strag_shm_end(shm);
     if (__builtin_expect(code != OMPI_SUCCESS, 0) &&
@@ -331,7 +336,7 @@ int coll_strag_call_previous(const struct coll_strag_call *call)
     if (code != OMPI_SUCCESS)
         return code;
     code = call_previous(call, copies.sbuf, copies.rbuf);
-    return coll_strag_copies_end(&copies, call->locations, code);
+    return coll_strag_copies_end(&copies, code);
 }
 
 /* ---- The choice ---- */

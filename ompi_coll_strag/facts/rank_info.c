@@ -4,6 +4,7 @@
 #include "compat/world.h"
 #include "files.h"
 #include "user/log.h"
+#include "wire/device_buffer.h"
 #include "wire/transport_pml.h"
 
 #include "base/file.h"
@@ -81,6 +82,8 @@ void coll_strag_rank_info_prepare(void)
  *     same host             1 MiB     measured best through shared memory
  *     btl tcp               what it sends at once, eager limit less a page (60 KiB)
  *     another network, UCX  256 KiB
+ *     UCX, from devices     16 MiB within a host, 4 MiB between hosts: a message and a kernel take
+ *                           30 us more than their bytes do, in which a link carries megabytes
  *
  * For a longer message over TCP the PML first asks the receiver where it may go (rendezvous). The
  * answer waits in the same byte stream behind all that the receiver itself is sending, so that of
@@ -89,6 +92,11 @@ void coll_strag_rank_info_prepare(void)
 static const size_t usual_segments[STRAG_LANES] = {
     [COLL_STRAG_MEMORY] = (size_t)1 << 20,
     [COLL_STRAG_NETWORK] = (size_t)256 << 10,
+};
+
+static const size_t device_segments[STRAG_LANES] = {
+    [COLL_STRAG_MEMORY] = (size_t)16 << 20,
+    [COLL_STRAG_NETWORK] = (size_t)4 << 20,
 };
 
 enum { PAGE = 4096 }; /* holds the PML's header and more */
@@ -140,6 +148,7 @@ void coll_strag_least_segments(const struct coll_strag_rank_info *ranks, int n,
                                uint64_t segments[][STRAG_LANES])
 {
     const size_t wanted = coll_strag_settings.segment;
+    const size_t *over_ucp = coll_strag_device_ucp() ? device_segments : usual_segments;
     for (int l = 0; l < STRAG_LANES; l++) {
         uint64_t least = ranks[0].segments[l];
         for (int rank = 1; rank < n; rank++) {
@@ -147,7 +156,7 @@ void coll_strag_least_segments(const struct coll_strag_rank_info *ranks, int n,
                 least = ranks[rank].segments[l];
         }
         segments[COLL_STRAG_PML][l] = wanted ? wanted : least;
-        segments[COLL_STRAG_UCP][l] = wanted ? wanted : usual_segments[l];
+        segments[COLL_STRAG_UCP][l] = wanted ? wanted : over_ucp[l];
     }
 }
 

@@ -198,10 +198,6 @@ static int reduce_guarded(struct coll_strag_reducer *reducer, char *out, const c
 {
     if (reducer->in_place)
         return reduce_with_copy(reducer, out, left, right, elements);
-    if (out == right) { /* staging has received `left` into a chunk of its own */
-        apply(reducer, left, out, elements);
-        return STRAG_OK;
-    }
     int status = host_copy(&reducer->super, out, left, elements);
     return status == STRAG_OK ? reduce_into_left(reducer, out, right, elements) : status;
 }

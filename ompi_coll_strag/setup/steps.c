@@ -42,9 +42,7 @@ void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag
     hosts->transport =
         coll_strag_key(setup->comm, COLL_STRAG_KEY_TRANSPORT, coll_strag_settings.transport);
     if (hosts->transport == COLL_STRAG_TRANSPORTS)
-        hosts->transport = coll_strag_device_open() && coll_strag_ucp_takes_device()
-                               ? COLL_STRAG_UCP
-                               : COLL_STRAG_PML;
+        hosts->transport = coll_strag_device_ucp() ? COLL_STRAG_UCP : COLL_STRAG_PML;
     if (hosts->transport == COLL_STRAG_UCP && coll_strag_repairs()) {
         coll_strag_log(setup->comm,
                        "not over UCX, which does not learn of revoked communicators and "

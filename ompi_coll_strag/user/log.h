@@ -27,8 +27,7 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_NO_UCP,
     COLL_STRAG_WARN_LOST,
     COLL_STRAG_WARN_NOT_SHARED,
-    COLL_STRAG_WARN_STAGED,
-    COLL_STRAG_WARN_NO_KERNELS,
+    COLL_STRAG_WARN_COPIED,
     COLL_STRAG_WARN_NO_PLUGIN,
 
     /* as often as they are shown */

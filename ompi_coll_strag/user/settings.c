@@ -237,11 +237,6 @@ void coll_strag_settings_read(void)
     settings->transport = coll_strag_read_transport(&from[STRAG_SET_TRANSPORT]);
     settings->device_buffers = read_device_buffers(&from[STRAG_SET_DEVICE_BUFFERS]);
     settings->shared_memory = read_shared_memory(&from[STRAG_SET_SHARED_MEMORY]);
-    /* Device memory is staged for it in more and shorter pieces than for the PML, which is twice as
-     * fast (doc/guide/gpus.md). */
-    if (settings->device_buffers == COLL_STRAG_YES &&
-        settings->shared_memory == COLL_STRAG_SHARED_AUTO)
-        settings->shared_memory = COLL_STRAG_SHARED_NEVER;
     settings->reproducible = read_reproducible(&from[STRAG_SET_REPRODUCIBLE]);
     settings->priority = read_integer(&from[STRAG_SET_PRIORITY], INT_MAX, 0);
     settings->verbose = read_integer(&from[STRAG_SET_VERBOSE], INT_MAX, 0);

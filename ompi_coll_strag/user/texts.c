@@ -19,12 +19,6 @@ static const char no_plan[] =
     "coll/strag cannot use this plan. The job goes on without it. `strag verify --plan FILE`\n"
     "checks a plan in the same way, and doc/plan-format.md describes the format.\n" WHAT_AND_WHY;
 
-static const char slow_device[] =
-    "coll/strag reduces buffers in a CUDA device's memory more slowly than it could: %s.\n"
-    "The reason:\n"
-    "\n"
-    "  %s\n";
-
 const struct coll_strag_text coll_strag_texts[] = {
     [COLL_STRAG_WARN_PARAMETERS] = {bad_parameters, FIRST_RANK},
     [COLL_STRAG_WARN_NO_HOST] = {bad_parameters, FIRST_RANK},
@@ -100,8 +94,12 @@ const struct coll_strag_text coll_strag_texts[] = {
          "\n"
          "  %s\n",
          ANY_RANK},
-    [COLL_STRAG_WARN_STAGED] = {slow_device, ONE_PER_HOST},
-    [COLL_STRAG_WARN_NO_KERNELS] = {slow_device, ONE_PER_HOST},
+    [COLL_STRAG_WARN_COPIED] =
+        {"coll/strag copies buffers in a CUDA device's memory to the host and back, which takes\n"
+         "longer than to reduce them on the device. The reason:\n"
+         "\n"
+         "  %s%s\n",
+         ONE_PER_HOST},
     [COLL_STRAG_WARN_NO_PLUGIN] =
         {"coll/strag cannot detect buffers in a CUDA device's memory, since it cannot use its\n"
          "plug-in %s. A program that passes such buffers will fail. If yours passes\n"

@@ -8,9 +8,9 @@
  *     no driver is loaded               has a library been loaded since we looked?   about 50 ns
  *     else                              the plug-in asks the driver
  *
- * A call runs where its result is: an input that is elsewhere is copied there. Delegated calls run
- * on copies in host memory, since the previous component may not know of devices, and so do those
- * with types whose elements reach into each other.
+ * A long vector whose result is on a device is reduced there, if messages and kernels can; an input
+ * that is elsewhere is copied there first. All other calls run on copies in pinned host memory,
+ * also those that are delegated: the previous component may not know of devices.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "device_buffer.h"
@@ -155,9 +155,9 @@ static const struct strag_cuda *find_cuda(void)
     return __atomic_load_n(&devices.cuda, __ATOMIC_ACQUIRE);
 }
 
-bool coll_strag_device_open(void)
+bool coll_strag_device_ucp(void)
 {
-    return coll_strag_settings.devices && find_cuda();
+    return coll_strag_settings.devices && find_cuda() && coll_strag_ucp_takes_device();
 }
 
 void coll_strag_device_close(void)
@@ -299,18 +299,16 @@ static bool find_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op 
     return true;
 }
 
-/* ---- A call that strag runs ---- */
+/* ---- A call in the device's memory ---- */
 
-bool coll_strag_device_suits(ompi_datatype_t *dtype)
-{
-    ptrdiff_t lb, extent, true_extent;
-    return ompi_datatype_get_extent(dtype, &lb, &extent) == OMPI_SUCCESS &&
-           ompi_datatype_get_true_extent(dtype, &lb, &true_extent) == OMPI_SUCCESS &&
-           true_extent <= extent;
-}
+/* Below it copies to the host and back take less time than kernels and messages from the device:
+ * measured on an H100 (doc/guide/gpus.md). */
+static const size_t direct_from = (size_t)64 << 10; /* bytes */
 
-/* What sends messages by way of the host's memory, and what would not. */
-static const char *why_staged(const struct coll_strag_transport *transport)
+/* What keeps a vector that is long enough from being reduced where it is; NULL: nothing. */
+static const char *find_obstacle(const struct coll_strag_transport *transport, bool shared,
+                                 struct strag_cuda_device *device, enum strag_cuda_op op,
+                                 enum strag_cuda_type type, struct strag_error *no_kernels)
 {
     if (transport->kind != COLL_STRAG_UCP)
         return "Open MPI's point-to-point layer and the memory that a host's ranks share take host "
@@ -320,23 +318,15 @@ static const char *why_staged(const struct coll_strag_transport *transport)
     if (!coll_strag_ucp_takes_device())
         return "this UCX has no CUDA support. Debian's package libucx0 is built without it; "
                "cuda/build-ucx.sh in strag's sources builds one with it";
-    return "coll_strag_shared_memory=1 lets those within a host go through memory that its ranks "
-           "share; auto leaves them to UCX, which takes them from the device";
+    if (shared)
+        return "coll_strag_shared_memory=1 lets messages within a host go through memory that its "
+               "ranks share; auto leaves them to UCX, which takes them from the device";
+    if (!devices.cuda->reduces(device, op, type, no_kernels))
+        return no_kernels->text;
+    return NULL;
 }
 
-/* Say once what would be faster, and what it takes. */
-static void warn(const struct coll_strag_transport *transport, bool staged,
-                 const struct strag_error *no_kernels)
-{
-    if (staged)
-        coll_strag_warn(COLL_STRAG_WARN_STAGED, "messages go through pinned host memory",
-                        why_staged(transport));
-    if (no_kernels->text[0])
-        coll_strag_warn(COLL_STRAG_WARN_NO_KERNELS, "reductions are done on the host",
-                        no_kernels->text);
-}
-
-/* The device's memory that the call runs on: the result's; or the input's, for a copy. */
+/* The device on which a buffer is, the result's before the input's. */
 static struct strag_cuda_device *find_device(const struct coll_strag_buffer_locations *locations)
 {
     struct strag_error err = {""};
@@ -349,115 +339,69 @@ static struct strag_cuda_device *find_device(const struct coll_strag_buffer_loca
     return device;
 }
 
+bool coll_strag_device_runs(const struct coll_strag_transport *transport, bool shared,
+                            const struct coll_strag_buffer_locations *locations,
+                            const struct coll_strag_reducer *reducer, size_t bytes,
+                            struct strag_device_reducer *device_reducer)
+{
+    enum strag_cuda_op op;
+    enum strag_cuda_type type;
+    struct strag_error no_kernels = {""};
+    struct strag_cuda_device *device;
+    const size_t from = coll_strag_settings.device_buffers == COLL_STRAG_YES ? 0 : direct_from;
+    if (bytes < from || locations->output.memory <= STRAG_CUDA_PINNED ||
+        !find_kind(reducer->op, reducer->dtype, &op, &type) ||
+        !ompi_datatype_is_contiguous_memory_layout(reducer->dtype, 2) || /* it has to be packed */
+        NULL == (device = find_device(locations)))
+        return false;
+    const char *obstacle = find_obstacle(transport, shared, device, op, type, &no_kernels);
+    if (obstacle && obstacle[0])
+        coll_strag_warn(COLL_STRAG_WARN_COPIED, obstacle, "");
+    if (!obstacle)
+        strag_device_reducer_init(device_reducer, devices.cuda, device, op, type);
+    return !obstacle;
+}
+
 static bool same_device(const struct coll_strag_buffer_locations *locations,
-                        struct strag_cuda_device *device)
+                        const struct strag_device_reducer *reducer)
 {
     return locations->input.memory > STRAG_CUDA_PINNED &&
-           devices.cuda->device(&locations->input, &(struct strag_error){""}) == device;
-}
-
-/* Chunks before what takes host memory only. @return whether messages need any */
-static bool set_transports(const struct coll_strag_transport *transport, bool direct,
-                           struct strag_staging *staging, struct strag_call *call)
-{
-    const struct strag_transport *takes = direct ? &transport->super : NULL;
-    bool staged = call->transport != takes;
-    if (staged)
-        call->transport = strag_staging_transport(staging, call->transport);
-    for (int l = 0; l < STRAG_LANES; l++) {
-        struct strag_lane *lane = &call->lanes[l];
-        if (!lane->transport || lane->transport == takes)
-            continue;
-        lane->transport = strag_staging_transport(staging, lane->transport);
-        staged = true;
-    }
-    return staged;
-}
-
-/* Where is what messages are sent from and received into? */
-static enum coll_strag_buffers find_buffers(const struct coll_strag_buffer_locations *locations,
-                                            bool reduces, const struct strag_call *call)
-{
-    bool input = call->input == call->output || locations->input.memory == STRAG_CUDA_DEVICE;
-    return reduces && input && locations->output.memory == STRAG_CUDA_DEVICE ? COLL_STRAG_DEVICE
-                                                                             : COLL_STRAG_ANYWHERE;
-}
-
-/* The vector is on the device: what the engine runs it with. What is sent must not depend on that:
- * elements that are not sent as they lie in memory are packed, and that is done in the host's. */
-static void run_on_device(struct coll_strag_transport *transport,
-                          const struct coll_strag_reducer *reducer, enum coll_strag_buffers buffers,
-                          struct strag_staging *staging, struct strag_call *call,
-                          const struct strag_error *no_kernels)
-{
-    bool contiguous = ompi_datatype_is_contiguous_memory_layout(reducer->dtype, 2);
-    bool direct = transport->kind == COLL_STRAG_UCP && contiguous && coll_strag_ucp_takes_device();
-    bool staged = set_transports(transport, direct, staging, call);
-    call->reducer = strag_staging_reducer(staging);
-    if (direct)
-        transport->buffers = buffers;
-    warn(transport, staged && contiguous, no_kernels);
+           devices.cuda->device(&locations->input, &(struct strag_error){""}) == reducer->device;
 }
 
 int coll_strag_device_begin(struct coll_strag_transport *transport,
                             const struct coll_strag_buffer_locations *locations,
-                            const struct coll_strag_reducer *reducer, size_t size,
-                            struct strag_call *call, struct strag_staging **staging)
+                            struct strag_device_reducer *reducer, struct strag_call *call)
 {
-    struct strag_error no_kernels = {""};
-    bool on_device = locations->output.memory > STRAG_CUDA_PINNED;
-    struct strag_staging_options options = {
-        .cuda = devices.cuda,
-        .device = find_device(locations),
-        .span = {reducer->extent, reducer->true_lb, reducer->true_extent,
-                 size != (size_t)reducer->extent},
-        .host = call->reducer,
-    };
-    *staging = NULL;
-    if (!options.device)
-        return STRAG_ERR_REDUCE;
-    options.on_device =
-        find_kind(reducer->op, reducer->dtype, &options.op, &options.type) &&
-        options.cuda->reduces(options.device, options.op, options.type, &no_kernels);
-    *staging = strag_staging_create(&options);
-    if (!*staging)
-        return STRAG_ERR_MEMORY;
-    if (call->input != call->output &&
-        !(on_device && options.on_device && same_device(locations, options.device))) {
-        int status = strag_staging_copy(*staging, call->output, call->input, call->count);
+    int status = STRAG_OK;
+    if (call->input != call->output && !same_device(locations, reducer)) {
+        status = reducer->super.copy(&reducer->super, call->output, call->input, call->count);
         call->input = call->output;
-        if (status != STRAG_OK)
-            return status;
     }
-    if (on_device)
-        run_on_device(transport, reducer, find_buffers(locations, options.on_device, call),
-                      *staging, call, &no_kernels);
-    return STRAG_OK;
+    const bool managed =
+        locations->output.memory == STRAG_CUDA_MANAGED ||
+        (call->input != call->output && locations->input.memory == STRAG_CUDA_MANAGED);
+    transport->buffers = managed ? COLL_STRAG_ANYWHERE : COLL_STRAG_DEVICE;
+    call->reducer = &reducer->super;
+    return status;
 }
 
-/* ---- A call that others run ---- */
+/* ---- A call on copies in host memory ---- */
 
-static int copy(const struct coll_strag_buffer_locations *locations, void *out, const void *in,
-                size_t bytes)
+static int copy(const struct coll_strag_copies *copies, void *out, const void *in)
 {
     uint64_t ticket;
-    struct strag_cuda_device *device = find_device(locations);
-    if (!device)
-        return OMPI_ERROR;
-    int status = devices.cuda->copy(device, STRAG_CUDA_WITHIN, out, in, bytes, &ticket);
+    int status = devices.cuda->copy(copies->device, out, in, copies->bytes, &ticket);
     if (status == STRAG_OK)
-        status = devices.cuda->wait(device, ticket);
+        status = devices.cuda->wait(copies->device, ticket);
     return status == STRAG_OK ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-/* With the gaps of a buffer. */
-int coll_strag_copies_make(struct coll_strag_copies *copies,
-                           const struct coll_strag_buffer_locations *locations, const void *sbuf,
-                           void *rbuf, size_t count, ompi_datatype_t *dtype)
+/* From the first byte of the elements to the last one. */
+static void find_span(struct coll_strag_copies *copies, size_t count, ompi_datatype_t *dtype)
 {
     ptrdiff_t lb, extent, true_extent;
     ompi_datatype_get_extent(dtype, &lb, &extent);
-    *copies = (struct coll_strag_copies){.sbuf = sbuf, .rbuf = rbuf, .user_rbuf = rbuf};
     ompi_datatype_get_true_extent(dtype, &copies->true_lb, &true_extent);
     if (extent < 0 && count > 1) { /* the elements go downwards */
         copies->true_lb += (ptrdiff_t)(count - 1) * extent;
@@ -465,56 +409,83 @@ int coll_strag_copies_make(struct coll_strag_copies *copies,
     }
     if (count > 0 && true_extent > 0)
         copies->bytes = (count - 1) * (size_t)extent + (size_t)true_extent;
+}
+
+/* Pinned memory, which the device copies from and to by itself. */
+static bool allocate(struct coll_strag_copies *copies, int which)
+{
+    copies->memory[which] =
+        devices.cuda->allocate(copies->device, STRAG_CUDA_PINNED, copies->bytes);
+    return copies->memory[which];
+}
+
+static void release(struct coll_strag_copies *copies, bool lost)
+{
+    for (int m = 0; m < 2; m++) {
+        if (copies->memory[m])
+            devices.cuda->release(copies->device, copies->memory[m], lost);
+        copies->memory[m] = NULL;
+    }
+}
+
+int coll_strag_copies_make(struct coll_strag_copies *copies,
+                           const struct coll_strag_buffer_locations *locations, const void *sbuf,
+                           void *rbuf, size_t count, ompi_datatype_t *dtype)
+{
+    const void *input = MPI_IN_PLACE == sbuf ? rbuf : sbuf;
+    *copies = (struct coll_strag_copies){.sbuf = sbuf, .rbuf = rbuf, .user_rbuf = rbuf};
+    find_span(copies, count, dtype);
     if (copies->bytes == 0)
         return OMPI_SUCCESS;
-    const bool input = MPI_IN_PLACE != sbuf && locations->input.memory > STRAG_CUDA_PINNED;
-    const bool output = locations->output.memory > STRAG_CUDA_PINNED;
-    copies->memory[0] = input ? malloc(copies->bytes) : NULL;
-    copies->memory[1] = output ? malloc(copies->bytes) : NULL;
-    if (copies->memory[0])
-        copies->sbuf = (char *)copies->memory[0] - copies->true_lb;
-    if (copies->memory[1])
+    copies->device = find_device(locations);
+    if (NULL == copies->device)
+        return OMPI_ERROR;
+    if (locations->output.memory > STRAG_CUDA_PINNED) {
+        if (!allocate(copies, 1))
+            return OMPI_ERR_OUT_OF_RESOURCE;
         copies->rbuf = (char *)copies->memory[1] - copies->true_lb;
-    int code = OMPI_ERR_OUT_OF_RESOURCE;
-    if ((copies->memory[0] || !input) && (copies->memory[1] || !output))
-        code = coll_strag_copies_again(copies, locations, sbuf);
+        if (ompi_datatype_is_contiguous_memory_layout(dtype, (int32_t)(count > 1 ? 2 : 1)))
+            copies->sbuf = MPI_IN_PLACE;
+    }
+    if (MPI_IN_PLACE != copies->sbuf && locations->input.memory > STRAG_CUDA_PINNED) {
+        if (!allocate(copies, 0)) {
+            release(copies, false);
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        copies->sbuf = (char *)copies->memory[0] - copies->true_lb;
+    }
+    int code = coll_strag_copies_again(copies, input);
     if (code != OMPI_SUCCESS)
-        coll_strag_copies_free(copies);
+        release(copies, false);
     return code;
 }
 
-int coll_strag_copies_again(const struct coll_strag_copies *copies,
-                            const struct coll_strag_buffer_locations *locations, const void *input)
+int coll_strag_copies_again(const struct coll_strag_copies *copies, const void *input)
 {
     int code = OMPI_SUCCESS;
+    const void *start = MPI_IN_PLACE == copies->sbuf ? input : copies->user_rbuf;
     if (copies->memory[1])
-        code = copy(locations, copies->memory[1], (char *)copies->user_rbuf + copies->true_lb,
-                    copies->bytes);
+        code = copy(copies, copies->memory[1], (const char *)start + copies->true_lb);
     if (code == OMPI_SUCCESS && copies->memory[0])
-        code = copy(locations, copies->memory[0], (const char *)input + copies->true_lb,
-                    copies->bytes);
+        code = copy(copies, copies->memory[0], (const char *)input + copies->true_lb);
     return code;
 }
 
-int coll_strag_copies_back(const struct coll_strag_copies *copies,
-                           const struct coll_strag_buffer_locations *locations, int code)
+int coll_strag_copies_back(const struct coll_strag_copies *copies, int code)
 {
     if (code == OMPI_SUCCESS && copies->memory[1])
-        code = copy(locations, (char *)copies->user_rbuf + copies->true_lb, copies->memory[1],
-                    copies->bytes);
+        code = copy(copies, (char *)copies->user_rbuf + copies->true_lb, copies->memory[1]);
     return code;
 }
 
-void coll_strag_copies_free(struct coll_strag_copies *copies)
+void coll_strag_copies_free(struct coll_strag_copies *copies, int code)
 {
-    free(copies->memory[0]);
-    free(copies->memory[1]);
+    release(copies, code != OMPI_SUCCESS);
 }
 
-int coll_strag_copies_end(struct coll_strag_copies *copies,
-                          const struct coll_strag_buffer_locations *locations, int code)
+int coll_strag_copies_end(struct coll_strag_copies *copies, int code)
 {
-    code = coll_strag_copies_back(copies, locations, code);
-    coll_strag_copies_free(copies);
+    code = coll_strag_copies_back(copies, code);
+    coll_strag_copies_free(copies, code);
     return code;
 }

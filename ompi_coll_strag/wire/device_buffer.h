@@ -9,9 +9,8 @@
 #include "mpi/reducer.h"
 #include "transport.h"
 
+#include "device_reducer.h"
 #include "run/engine.h"
-#include "staging.h"
-#include "strag_cuda.h"
 
 /* Where a call's buffers are. In place: both the same. */
 struct coll_strag_buffer_locations {
@@ -29,30 +28,40 @@ void coll_strag_device_close(void);
 bool coll_strag_device_find(const void *sbuf, const void *rbuf, ompi_datatype_t *dtype,
                             struct coll_strag_buffer_locations *locations);
 
-/** Is a driver in use in this process, and the plug-in open? */
-bool coll_strag_device_open(void);
+/** Is a driver in use in this process, and does UCX take its devices' memory? */
+bool coll_strag_device_ucp(void);
 
 /**
- * Let the engine's call run on the buffers where they are.
+ * Does a call run in the device's memory? Each rank decides for itself. If only the transport or
+ * the missing kernels are against it, that is said once.
  *
- * @param[in,out] call  as for host memory; its input, transport and reducer change
- * @param[out] staging  what the call needs, to be freed by strag_staging_free; or NULL
+ * @param transport  over the network
+ * @param shared     messages within the host go through memory that its ranks share
+ * @param bytes      of the vector
+ * @param[out] device_reducer  what the engine reduces with, if it does
+ */
+bool coll_strag_device_runs(const struct coll_strag_transport *transport, bool shared,
+                            const struct coll_strag_buffer_locations *locations,
+                            const struct coll_strag_reducer *reducer, size_t bytes,
+                            struct strag_device_reducer *device_reducer);
+
+/**
+ * Then get the engine's call ready.
+ *
+ * @param[in,out] call  as for host memory; its input and reducer change
  * @return as the engine's functions
  */
 int coll_strag_device_begin(struct coll_strag_transport *transport,
                             const struct coll_strag_buffer_locations *locations,
-                            const struct coll_strag_reducer *reducer, size_t size,
-                            struct strag_call *call, struct strag_staging **staging);
+                            struct strag_device_reducer *reducer, struct strag_call *call);
 
-/** Can the engine run on elements of that type where they are? Not if they reach into each other.
- */
-bool coll_strag_device_suits(ompi_datatype_t *dtype);
-
-/* Copies in host memory of what is on a device, for calls that others run. */
+/* Copies in pinned host memory of what is on a device, to call with instead. Without gaps the one
+ * of the result also holds the input, and the call is in place. */
 struct coll_strag_copies {
-    const void *sbuf; /* what to call with */
+    const void *sbuf; /* may be MPI_IN_PLACE */
     void *rbuf;
-    void *memory[2]; /* of the copies, or NULL */
+    struct strag_cuda_device *device;
+    void *memory[2]; /* of the input and of the result; NULL: the user's */
     void *user_rbuf;
     size_t bytes;
     ptrdiff_t true_lb;
@@ -64,17 +73,16 @@ int coll_strag_copies_make(struct coll_strag_copies *copies,
                            void *rbuf, size_t count, ompi_datatype_t *dtype);
 
 /** The same copies for another call: what is on the device has changed. @param input  the user's */
-int coll_strag_copies_again(const struct coll_strag_copies *copies,
-                            const struct coll_strag_buffer_locations *locations, const void *input);
+int coll_strag_copies_again(const struct coll_strag_copies *copies, const void *input);
 
 /** The call has ended: the result goes to where the user wants it. @return code, or an error */
-int coll_strag_copies_back(const struct coll_strag_copies *copies,
-                           const struct coll_strag_buffer_locations *locations, int code);
+int coll_strag_copies_back(const struct coll_strag_copies *copies, int code);
 
-void coll_strag_copies_free(struct coll_strag_copies *copies);
+/** @param code  of the call: after an error a message may still arrive in them, and they are never
+ * used again */
+void coll_strag_copies_free(struct coll_strag_copies *copies, int code);
 
 /** Both of these. */
-int coll_strag_copies_end(struct coll_strag_copies *copies,
-                          const struct coll_strag_buffer_locations *locations, int code);
+int coll_strag_copies_end(struct coll_strag_copies *copies, int code);
 
 #endif

@@ -68,8 +68,8 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
     [STRAG_SET_SHARED_MEMORY] = {STRAG_PREFIX "shared_memory", "auto", STRAG_TEXT, 5, false,
                                  "Whether messages within a host go through shared memory. 0: "
                                  "never; 1: yes, with a warning if that fails; auto: yes, without "
-                                 "a warning, unless messages go over UCX or device_buffers is yes. "
-                                 "All ranks use rank 0's value"},
+                                 "a warning, unless messages go over UCX. All ranks use rank 0's "
+                                 "value"},
     [STRAG_SET_SHARED_MEMORY_SIZE] =
         {STRAG_PREFIX "shared_memory_size", "256M", STRAG_TEXT, 6, false,
          "Bytes of address space (K, M, G allowed) that a process may "
@@ -80,8 +80,9 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                                 "Bytes (K, M, G allowed) of the segments into which long messages "
                                 "are cut, so that one travels while another is reduced. auto: 1M "
                                 "within a host; between hosts btl/tcp's eager limit, or 256K on "
-                                "other networks. A call needs up to ten segments of temporary "
-                                "space. All ranks use rank 0's value"},
+                                "other networks; 16M and 4M over a UCX that sends from CUDA "
+                                "devices. A call needs up to ten segments of temporary space. All "
+                                "ranks use rank 0's value"},
     [STRAG_SET_TRANSPORT] =
         {STRAG_PREFIX "transport", "auto", STRAG_TEXT, 5, true,
          "The transport of messages: pml (Open MPI's point-to-point layer), ucp "
@@ -91,9 +92,9 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
          "variables of UCX apply. All ranks use rank 0's value"},
     [STRAG_SET_DEVICE_BUFFERS] = {STRAG_PREFIX "device_buffers", "auto", STRAG_TEXT, 5, false,
                                   "Whether buffers may be in a CUDA device's memory: auto (if the "
-                                  "system has an NVIDIA driver), yes (they usually are, and "
-                                  "messages within a host then avoid shared memory), or no (the "
-                                  "program passes none, and strag does not check)"},
+                                  "system has an NVIDIA driver), yes (and short vectors, too, are "
+                                  "reduced on the device where UCX supports that, not in copies), "
+                                  "or no (the program passes none, and strag does not check)"},
     [STRAG_SET_LAYOUT] = {STRAG_PREFIX "layout", "", STRAG_TEXT, 4, false,
                           "A file that describes how the hosts are joined: Slurm's topology.conf "
                           "or topology.yaml, or a coordinates file. Or a pattern of host names "

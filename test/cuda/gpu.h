@@ -26,11 +26,11 @@
     F(free, cuMemFree_v2, 1, (uint64_t pointer))                                                   \
     F(allocate_host, cuMemHostAlloc, 1, (void **pointer, size_t bytes, unsigned flags))            \
     F(free_host, cuMemFreeHost, 1, (void *pointer))                                                \
+    F(make_stream, cuStreamCreate, 1, (void **stream, unsigned flags))                             \
     F(wait_stream, cuStreamSynchronize, 1, (void *stream))                                         \
-    F(copy, cuMemcpy, 1, (uint64_t out, uint64_t in, size_t bytes))
-
-/* The default stream, by which cudaMemcpy goes. */
-#define GPU_STREAM_LEGACY                           ((void *)(uintptr_t)1)
+    F(destroy_stream, cuStreamDestroy_v2, 1, (void *stream))                                       \
+    F(copy, cuMemcpy, 1, (uint64_t out, uint64_t in, size_t bytes))                                \
+    F(copy_async, cuMemcpyAsync, 1, (uint64_t out, uint64_t in, size_t bytes, void *stream))
 
 #define GPU_FIELD(field, symbol, needed, arguments) int(*field) arguments;
 struct gpu {

@@ -42,21 +42,13 @@ test_cuda_ucp_libucp_la_LDFLAGS = $(AM_LDFLAGS) -shared -version-number 0:0:0 \
 endif
 
 cuda_tests = \
-	test/cuda/test_chunks \
+	test/cuda/test_device_reducer \
 	test/cuda/test_kernels \
-	test/cuda/test_plugin \
-	test/cuda/test_staging
+	test/cuda/test_plugin
 check_PROGRAMS += $(cuda_tests)
 TESTS += $(cuda_tests)
 
 cuda_fixture = test/cuda/gpu.c test/cuda/gpu.h test/cuda/plugin_support.c test/cuda/plugin_support.h
-test_cuda_test_chunks_SOURCES = \
-	test/cuda/carrier.c test/cuda/carrier.h \
-	test/cuda/test_chunks.c $(cuda_fixture)
-test_cuda_test_chunks_CPPFLAGS = $(cuda_cppflags)
-test_cuda_test_chunks_CFLAGS = $(cuda_cflags)
-test_cuda_test_chunks_LDFLAGS = $(unit_ldflags)
-test_cuda_test_chunks_LDADD = cuda/libstaging.la $(unit_libs) $(DL_LIBS)
 test_cuda_test_kernels_SOURCES = test/cuda/test_kernels.c
 test_cuda_test_kernels_CPPFLAGS = $(cuda_cppflags)
 test_cuda_test_kernels_CFLAGS = $(cuda_cflags)
@@ -68,11 +60,11 @@ test_cuda_test_plugin_CPPFLAGS = $(cuda_cppflags)
 test_cuda_test_plugin_CFLAGS = $(cuda_cflags)
 test_cuda_test_plugin_LDFLAGS = $(unit_ldflags)
 test_cuda_test_plugin_LDADD = test/cuda/libkernels.la $(unit_libs) $(DL_LIBS) -lm
-test_cuda_test_staging_SOURCES = \
+test_cuda_test_device_reducer_SOURCES = \
 	test/cuda/carrier.c test/cuda/carrier.h \
-	test/cuda/test_staging.c $(cuda_fixture)
-test_cuda_test_staging_CPPFLAGS = $(cuda_cppflags)
-test_cuda_test_staging_CFLAGS = $(cuda_cflags)
-test_cuda_test_staging_LDFLAGS = $(unit_ldflags)
-test_cuda_test_staging_LDADD = cuda/libstaging.la $(unit_libs) $(DL_LIBS)
+	test/cuda/test_device_reducer.c $(cuda_fixture)
+test_cuda_test_device_reducer_CPPFLAGS = $(cuda_cppflags)
+test_cuda_test_device_reducer_CFLAGS = $(cuda_cflags)
+test_cuda_test_device_reducer_LDFLAGS = $(unit_ldflags)
+test_cuda_test_device_reducer_LDADD = cuda/libdevice_reducer.la $(unit_libs) $(DL_LIBS)
 endif

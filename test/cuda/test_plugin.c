@@ -66,6 +66,50 @@ TEST(places)
     plugin_close(&gpu, cuda);
 }
 
+/* What cudaMemcpy is still writing is waited for, at every call if the memory is managed; what is
+ * on other streams is not: it may wait for something that the program does after this call. */
+TEST(late_copies)
+{
+    enum { COPIES = 400, FLOATS = 50 };
+    static const enum gpu_memory memories[] = {GPU_DEVICE, GPU_MANAGED};
+    for (int m = 0; m < 2; m++) {
+        struct fake_counts counts;
+        uint64_t sum;
+        float data[FLOATS], got[FLOATS];
+        void *stream;
+        plugin_driver(&gpu, 1);
+        const struct strag_cuda *cuda = plugin_open(&gpu, PLUGIN_FAKE_KERNELS);
+        float *address = gpu_allocate(&gpu, 0, memories[m], sizeof data);
+        float *space = gpu_allocate(&gpu, 0, GPU_DEVICE, 2 * sizeof data);
+        struct strag_cuda_device *device = device_of(cuda, space);
+        assert_int_equal(gpu.make_stream(&stream, DRIVER_STREAM_NON_BLOCKING), 0);
+        for (int turn = 0; turn < 20; turn++) {
+            for (int i = 0; i < FLOATS; i++)
+                data[i] = (float)(turn + i);
+            for (int i = 0; turn == 0 && i < COPIES; i++)
+                assert_int_equal(gpu.copy_async((uint64_t)(uintptr_t)space,
+                                                (uint64_t)(uintptr_t)(space + FLOATS), 4, stream),
+                                 0);
+            assert_true(gpu_copy(&gpu, address, data, sizeof data));
+            assert_ptr_equal(device_of(cuda, address), device);
+            gpu.fake_counts(&counts);
+            if (turn == 0)
+                assert_in_range(counts.copies, 1, COPIES - 1);
+            assert_int_equal(cuda->reduce(device, STRAG_CUDA_SUM, STRAG_CUDA_FLOAT, space + FLOATS,
+                                          address, address, FLOATS, &sum),
+                             STRAG_OK);
+            assert_int_equal(cuda->wait(device, sum), STRAG_OK);
+            assert_true(gpu_copy(&gpu, got, space + FLOATS, sizeof got));
+            for (int i = 0; i < FLOATS; i++)
+                assert_true(got[i] == 2 * data[i]);
+        }
+        assert_int_equal(gpu.destroy_stream(stream), 0);
+        gpu_free(&gpu, 0, memories[m], address);
+        gpu_free(&gpu, 0, GPU_DEVICE, space);
+        plugin_close(&gpu, cuda);
+    }
+}
+
 /* The tests rely on it: nobody but the driver gets at a device's memory. */
 TEST(device_memory_is_out_of_reach)
 {
@@ -317,8 +361,7 @@ static bool use_all(const struct strag_cuda *cuda, const void *address)
     float *space = cuda->allocate(device, STRAG_CUDA_DEVICE, 4096);
     void *pinned = cuda->allocate(device, STRAG_CUDA_PINNED, 4096);
     bool good = space && pinned && cuda->reduces(device, STRAG_CUDA_SUM, STRAG_CUDA_FLOAT, &err);
-    good = good && cuda->copy(device, STRAG_CUDA_TO_DEVICE, space, numbers, sizeof numbers,
-                              &ticket) == STRAG_OK;
+    good = good && cuda->copy(device, space, numbers, sizeof numbers, &ticket) == STRAG_OK;
     good = good && cuda->wait(device, ticket) == STRAG_OK;
     good = good && cuda->reduce(device, STRAG_CUDA_SUM, STRAG_CUDA_FLOAT, space, space, space, 4,
                                 &ticket) == STRAG_OK;
@@ -346,7 +389,7 @@ TEST(any_call_may_fail)
         bool counts; /* what is lost is not the plug-in's to give back */
     } functions[] = {
         {"PointerGetAttributes", true}, {"CtxPushCurrent", false},  {"PointerSetAttribute", true},
-        {"CtxSynchronize", true},       {"CtxGetDevice", true},     {"DeviceGetAttribute", true},
+        {"StreamSynchronize", true},    {"CtxGetDevice", true},     {"DeviceGetAttribute", true},
         {"StreamCreate", true},         {"EventCreate", true},      {"EventRecord", true},
         {"EventQuery", true},           {"EventSynchronize", true}, {"MemAlloc", true},
         {"MemHostAlloc", true},         {"MemcpyAsync", true},      {"ModuleLoadData", true},

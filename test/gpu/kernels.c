@@ -142,12 +142,11 @@ static double time_one(char *const *memory, int type, size_t bytes, int repeats)
             start = seconds();
         if (i >= repeats)
             continue;
-        int status =
-            type < 0
-                ? cuda->copy(device, STRAG_CUDA_WITHIN, memory[0], memory[1], bytes, &tickets[slot])
-                : cuda->reduce(device, STRAG_CUDA_SUM, (enum strag_cuda_type)type, memory[0],
-                               memory[1], memory[2],
-                               bytes / strag_cuda_size((enum strag_cuda_type)type), &tickets[slot]);
+        int status = type < 0 ? cuda->copy(device, memory[0], memory[1], bytes, &tickets[slot])
+                              : cuda->reduce(device, STRAG_CUDA_SUM, (enum strag_cuda_type)type,
+                                             memory[0], memory[1], memory[2],
+                                             bytes / strag_cuda_size((enum strag_cuda_type)type),
+                                             &tickets[slot]);
         if (status != STRAG_OK)
             return -1;
     }

@@ -4,7 +4,7 @@
 #
 # Results: all kernels, operators and types, all algorithms, several ranks on one GPU. Times, as CSV in
 # the results folder: kernels and copies (kernels.csv), and MPI_Allreduce of 64 KiB to 1 GiB on 2,
-# 4 and 8 ranks (allreduce.csv): strag, strag staged in pinned memory, all copied to the host and
+# 4 and 8 ranks (allreduce.csv): strag, strag on copies in pinned memory, all copied to the host and
 # back, and NCCL where it is installed and every rank has a GPU. Without a GPU: a message, status 77.
 #
 # The build folder is created if it does not exist (configure, make). GPU_QUICK=1: short sizes only.
@@ -135,7 +135,7 @@ timed()
 echo "what,ranks,bytes,least_seconds,median_seconds,gigabytes_per_second" > "$results/allreduce.csv"
 for np in $ranks; do
     timed strag "$np" device
-    timed strag-staged "$np" device --mca coll_strag_transport pml
+    timed strag-copies "$np" device --mca coll_strag_transport pml
     timed copy-all "$np" copy
     timed nccl "$np" nccl
 done
