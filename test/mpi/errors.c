@@ -6,7 +6,8 @@
  * and persistent, short and long, and checks whatever came with MPI_SUCCESS. Cases go on until the
  * series has no more places.
  *
- *     errors --what memory|post|request  what fails, ...
+ *     errors --what memory|making|post|request
+ *                                        what fails, ...
  *            [--rank R]                  ... and on which rank (1)
  *            [--on 1]                    all places after it, too
  *            [--comm dup|split|key]      what the communicators are (dup)

@@ -42,6 +42,8 @@ for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
         [ "$full,$rank" = 0,1 ] || fail_at "$ranks" memory "$rank" 7 key
     done
     fail_at "$ranks" post 1 7 dup
+    # The first place is what setup needs, which a nonblocking call has begun.
+    many=24 fail_at "$ranks" memory 1 41 dup
     # The fifth message is the last one of a setup that a nonblocking call has begun.
     many=24 first=5 fail_at "$ranks" post 1 6 dup
     [ "$full" = 0 ] || many=24 fail_at "$ranks" request 1 1 dup

@@ -9,7 +9,7 @@
 
 /** From now on one place fails in this process, of those that the component comes to in calls of
  * MPI's allreduces.
- * @param what    memory, post or request (failing.c)
+ * @param what    memory, making, post or request (failing.c)
  * @param number  of the place, from 1; 0: none fails, they are only counted
  * @param on      all after it fail, too */
 __attribute__((weak)) void failing_begin(const char *what, long number, bool on);
