@@ -23,7 +23,7 @@ fail_at()
     fi
     into_output "$ranks" "${options[@]}" --mca coll_strag_minimum_size "${minimum:-0}" "$@" env "$(preloading "$shim")" "$programs/errors" \
         --what "$what" --rank "$rank" --first "${first:-1}" --step "$step" --comm "$kind" \
-        --calls "${calls:-0}" --many "${many:-0}" --elements "${elements:-many}" --world "${world:-0}"
+        --calls "${calls:-0}" --many "${many:-0}" --elements "${elements:-many}" --world "${world:-0}" --freed "${freed:-0}"
     grep -a '^errors: np .* places' "$output"
     grep -aq 'ranks with an error in a case: [1-9]' "$output" || fail "nothing has failed"
 }
@@ -49,6 +49,7 @@ for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
     [ "$full" = 0 ] || many=24 fail_at "$ranks" request 1 1 dup
     fail_at "$ranks" request 0 13 key
     fail_at "$ranks" post 1 29 dup --mca coll_strag_shared_memory 0
+    freed=1 fail_at "$ranks" memory 1 1 dup
     # Elements that are longer than a message through shared memory.
     elements=one first=20 fail_at "$ranks" post 1 15 dup
 done

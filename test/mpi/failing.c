@@ -142,6 +142,20 @@ int opal_free_list_grow_st(opal_free_list_t *list, size_t count, opal_free_list_
     return next(list, count, item);
 }
 
+/* ---- Communicators ---- */
+
+void failing_keep(MPI_Comm comm)
+{
+    OBJ_RETAIN(comm);
+}
+
+bool failing_let_go(MPI_Comm comm)
+{
+    const bool others = ((opal_object_t *)comm)->obj_reference_count > 1;
+    OBJ_RELEASE(comm);
+    return others;
+}
+
 /* ---- The PML ---- */
 
 static mca_pml_base_module_t pml; /* as it was */
