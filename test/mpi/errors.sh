@@ -36,6 +36,9 @@ for rank in 0 1; do
     [ "$full,$rank" = 0,0 ] || calls=24 fail_at 3 post $rank 37 dup "${watched[@]}"
     [ "$full,$rank" = 0,0 ] || calls=24 fail_at 3 request $rank 37 dup "${watched[@]}"
 done
+# The fourth call ends a window: rank 1 sends its samples to rank 0.
+into_output 2 "${options[@]}" --mca coll_strag_minimum_size 0 "${watched[@]}" env "$(preloading "$shim")" \
+    "$programs/errors" --what post --on 1 --step 1000 --last 4
 for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
     for rank in 0 1; do
         fail_at "$ranks" memory "$rank" 5 dup
