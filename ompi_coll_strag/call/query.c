@@ -15,7 +15,7 @@
 #include "wire/transport_shm.h"
 #include "wire/ucp/ucp.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
 /* src/ has the rest of a communicator's memory: test_footprint counts that, and this in addition.
  */
@@ -161,23 +161,25 @@ static int find_noting(ompi_communicator_t *comm)
     return possible ? coll_strag_fingerprint_notes(comm) : 0;
 }
 
-/* @return false: out of memory */
-static bool make(coll_strag_module_t *module, ompi_communicator_t *comm, const char *declined,
-                 int noting)
+/* @param declined  why strag runs none of its calls @return false: out of memory */
+static bool record(coll_strag_module_t *module, ompi_communicator_t *comm, const char *declined,
+                   int noting)
 {
-    if (noting) {
-        module->ledger = coll_strag_ledger_create(module, comm, noting);
-        if (NULL == module->ledger)
-            return false;
-        module->ledger->declined = declined;
-        module->ledger->not_asked = declined == not_asked;
-        module->ledger->notes.watched_from = coll_strag_settings.watch_from;
-    }
-    if (declined)
-        return true;
-    module->shared_setup = coll_strag_shared_setup_create();
-    module->in_setup = coll_strag_setup_create(module, comm);
-    return NULL != module->shared_setup && NULL != module->in_setup;
+    module->ledger = coll_strag_ledger_create(module, comm, noting);
+    if (NULL == module->ledger)
+        return false;
+    module->ledger->declined = declined;
+    module->ledger->not_asked = declined == not_asked;
+    module->ledger->notes.watched_from = coll_strag_settings.watch_from;
+    return true;
+}
+
+/* The other ranks cannot know that strag is missing on this one alone, and would wait for it for
+ * ever. Memory of any size is for setup to have, which can say so. */
+static void end_job(void)
+{
+    fputs("coll/strag: out of memory while a communicator is made; the job ends\n", stderr);
+    (void)ompi_mpi_abort(NULL, MPI_ERR_NO_MEM);
 }
 
 mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *priority)
@@ -190,10 +192,8 @@ mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *pr
     if (declined && !noting)
         return NULL;
     coll_strag_module_t *module = OBJ_NEW(coll_strag_module_t);
-    if (NULL == module)
-        return NULL;
-    if (!make(module, comm, declined, noting)) {
-        OBJ_RELEASE(module);
+    if (NULL == module || (noting && !record(module, comm, declined, noting))) {
+        end_job();
         return NULL;
     }
     module->first = first;

@@ -46,10 +46,13 @@ struct coll_strag_request *coll_strag_request_take(const struct coll_strag_call 
 /** Add its job to its queue: it may be over on return. The channel has been set. */
 void coll_strag_request_start(struct coll_strag_request *request);
 
-/** How its call ended. @param code  OMPI_SUCCESS, or an error, Open MPI's own too: the user sees
- * one of MPI's */
+/** How its call ended. After an error the communicator is kept until MPI_Finalize, even if the user
+ * frees it: Open MPI 5 and 6 ask it for its error handler once they have freed the request.
+ * @param code  OMPI_SUCCESS, or an error, Open MPI's own too: the user sees one of MPI's */
 static inline void coll_strag_request_ended(struct coll_strag_request *request, int code)
 {
+    if (code != OMPI_SUCCESS)
+        OBJ_RETAIN(request->super.super.req_mpi_object.comm);
     request->super.super.req_status.MPI_ERROR = ompi_errcode_get_mpi_code(code);
 }
 

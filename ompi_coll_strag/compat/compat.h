@@ -22,6 +22,7 @@
 #include "ompi/op/op.h"
 #include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/class/opal_bitmap.h"
 #include "opal/class/opal_hash_table.h"
 #include "opal/datatype/opal_convertor.h"

@@ -168,7 +168,7 @@ struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, int 
     memset(&info, 0, sizeof info); /* it is sent, padding and all */
     info.location = own;
     info.pinned = pinned;
-    info.location.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
+    info.location.world = (int32_t)OPAL_PROC_MY_NAME.vpid; /* also without MPI_COMM_WORLD */
     find_segments(comm, info.segments);
     return info;
 }

@@ -16,7 +16,8 @@
  * elsewhere. So the messages have a tag of their own.
  *
  * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
- * the previous component runs all calls. What can fail on one rank in the first way is done before
+ * the previous component runs all calls. (If there is none for setup itself, it takes part in no
+ * message, as after an error of one.) What can fail on one rank in the first way is done before
  * its first message, which says so; then everybody is asked. An error of a message ends setup on
  * this rank, and its later calls fail: all of which ranks must know whether they are strag's. Of a
  * nonblocking one none would know that it has to fail here. So after such a call setup ends with a
@@ -97,34 +98,6 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
     module->first_calls = first_calls(&module->first, comm);
     module->delegate_below = shortest_setup(&module->first);
     module->delegate_limit = SHORT_CALLS;
-}
-
-/* On rank 0 with what all ranks will tell, some 800 bytes each: untouched until then. Like all
- * memory of a communicator's making it must be had: Open MPI does not survive a component's failure
- * there. */
-struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm)
-{
-    const size_t n = (size_t)ompi_comm_size(comm);
-    const bool first = ompi_comm_rank(comm) == 0;
-    const size_t places = n * sizeof(struct strag_shm_info),
-                 reply = sizeof(struct coll_strag_reply) + n * sizeof(struct coll_strag_entry),
-                 info = first ? n * sizeof(struct coll_strag_rank_info) : 0,
-                 ranks = first ? n * sizeof(struct strag_rank_location) : 0;
-    struct setup *setup = malloc(sizeof *setup + places + reply + info + ranks);
-    if (NULL == setup)
-        return NULL;
-    memset(setup, 0,
-           offsetof(struct setup, messages.exchange)); /* that has much which need not be 0 */
-    memset(&setup->number, 0, sizeof *setup - offsetof(struct setup, number));
-    setup->module = module;
-    char *behind = (char *)(setup + 1);
-    setup->memory.infos = (void *)behind;
-    setup->derive.reply = (void *)(behind += places);
-    if (!first)
-        return setup;
-    setup->ask.info = (void *)(behind += reply);
-    setup->ranks = (void *)(behind + info);
-    return setup;
 }
 
 /* ---- The two ways ---- */
@@ -219,9 +192,51 @@ static void end_early(struct coll_strag_teardown *teardown)
     OBJ_RELEASE(comm);
 }
 
-static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
+/* This rank is done. @param code  an error: before all have agreed upon anything */
+static void leave(struct coll_strag_module *module, int code, bool blocking)
 {
-    struct coll_strag_module *module = setup->module;
+    if (code != OMPI_SUCCESS)
+        coll_strag_fail(module, code, true);
+    (void)coll_strag_stuck_know_first(&module->stuck, blocking ? 1 : COLL_STRAG_NEVER);
+}
+
+/* What setup needs of memory until it is done: on rank 0 with what all ranks will tell, some 800
+ * bytes each, untouched until then. @return NULL: out of memory */
+static struct setup *create(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    const size_t n = (size_t)ompi_comm_size(comm);
+    const bool first = ompi_comm_rank(comm) == 0;
+    const size_t places = n * sizeof(struct strag_shm_info),
+                 reply = sizeof(struct coll_strag_reply) + n * sizeof(struct coll_strag_entry),
+                 info = first ? n * sizeof(struct coll_strag_rank_info) : 0,
+                 ranks = first ? n * sizeof(struct strag_rank_location) : 0;
+    module->shared_setup = coll_strag_shared_setup_create();
+    struct setup *setup =
+        module->shared_setup ? malloc(sizeof *setup + places + reply + info + ranks) : NULL;
+    if (NULL == setup)
+        return NULL;
+    memset(setup, 0,
+           offsetof(struct setup, messages.exchange)); /* that has much which need not be 0 */
+    memset(&setup->number, 0, sizeof *setup - offsetof(struct setup, number));
+    setup->module = module;
+    char *behind = (char *)(setup + 1);
+    setup->memory.infos = (void *)behind;
+    setup->derive.reply = (void *)(behind += places);
+    if (!first)
+        return setup;
+    setup->ask.info = (void *)(behind += reply);
+    setup->ranks = (void *)(behind + info);
+    return setup;
+}
+
+static void begin(struct coll_strag_module *module, ompi_communicator_t *comm, bool blocking)
+{
+    struct setup *setup = module->in_setup = create(module, comm);
+    if (NULL == setup) {
+        leave(module, OMPI_ERR_OUT_OF_RESOURCE, blocking);
+        __atomic_store_n(&module->setup, COLL_STRAG_SETUP_DONE, __ATOMIC_RELEASE);
+        return;
+    }
     module->setup = COLL_STRAG_SETUP_RUNNING;
     module->delegate_below = 0; /* what is delegated will be said in the end, at another time on
                                    each rank: a blocking call waits for it */
@@ -260,11 +275,9 @@ void coll_strag_setup_free(struct setup *setup)
 static void end(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    if (setup->code != OMPI_SUCCESS) {
-        coll_strag_fail(module, setup->code, true);
+    leave(module, setup->code, setup->blocking);
+    if (setup->code != OMPI_SUCCESS)
         coll_strag_setup_keep_place(setup);
-    }
-    (void)coll_strag_stuck_know_first(&module->stuck, setup->blocking ? 1 : COLL_STRAG_NEVER);
     if (setup->blocking && setup->code == OMPI_SUCCESS && module->decision.report &&
         !module->ledger)
         coll_strag_ledger_begin_late(module, setup->comm);
@@ -314,9 +327,9 @@ static bool advance(struct coll_strag_module *module, ompi_communicator_t *comm,
 {
     if (!coll_strag_enter(module))
         return false;
-    struct setup *setup = module->in_setup;
     if (module->setup == COLL_STRAG_SETUP_NOT_YET)
-        begin(setup, comm, blocking);
+        begin(module, comm, blocking);
+    struct setup *setup = module->in_setup;
     const bool ended = setup && take_steps(setup);
     if (ended)
         end(setup);

@@ -8,10 +8,6 @@
 /** Before setup: what can be known without asking, so that all ranks know the same. */
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm);
 
-/** When a communicator is made: what setup will need of memory, so that no rank can be without.
- * @return to be freed with coll_strag_setup_free; NULL: out of memory */
-struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm);
-
 /** The communicator is gone. NULL is allowed. */
 void coll_strag_setup_free(struct setup *setup);
 

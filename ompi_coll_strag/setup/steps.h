@@ -52,8 +52,8 @@ struct coll_strag_setup_memory {
     struct strag_shm_info *infos; /* [rank]; behind the struct setup */
 };
 
-/* On one rank, while it lasts. Made with the communicator, so that no rank can be without it, with
- * room behind it for what all ranks say: untouched until they do. */
+/* On one rank, while it lasts, with room behind it for what all ranks say: untouched until they do.
+ */
 struct setup {
     struct coll_strag_module *module;
     ompi_communicator_t *comm;

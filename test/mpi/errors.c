@@ -6,7 +6,8 @@
  * and persistent, short and long, and checks whatever came with MPI_SUCCESS. Cases go on until the
  * series has no more places.
  *
- *     errors --what memory|post|request  what fails, ...
+ *     errors --what memory|making|post|request
+ *                                        what fails, ...
  *            [--rank R]                  ... and on which rank (1)
  *            [--on 1]                    all places after it, too
  *            [--comm dup|split|key]      what the communicators are (dup)
@@ -16,6 +17,10 @@
  *            [--calls N]                 blocking calls before each series (0)
  *            [--many N]                  nonblocking ones once one has set the dup up, which is
  *                                        where places begin (0); of 24 strag runs some
+ *            [--freed 1]                 a nonblocking call alone, whose communicator is freed
+ *                                        before it is waited for
+ *            [--last N]                  N blocking calls alone, of which the last one fails, and
+ *                                        how long MPI_Comm_free takes after it
  *            [--world 1]                 MPI_COMM_WORLD has been set up by a call three times as
  *                                        long, so that the others' setup is derived from it
  *            [--limit T]                 seconds that a case may take (200)
@@ -36,6 +41,8 @@ static MPI_Op add;     /* of elements of many numbers; MPI_OP_NULL: each is an e
 static double *values, *sums;
 static int number; /* of the call in this case: every call has other values */
 static int many;   /* calls of --many */
+static bool freed; /* --freed */
+static int last;   /* --last */
 static struct {
     const char *what;
     int rank;
@@ -257,6 +264,52 @@ static void run_series(MPI_Comm comm, int calls)
     TEST_MPI(MPI_Comm_free(&dup));
 }
 
+/* The communicator is freed before its nonblocking call is waited for. Open MPI 5 asks it for its
+ * error handler after it has freed the request: so somebody must still keep it. */
+static void run_freed(MPI_Comm comm)
+{
+    MPI_Comm dup, gone;
+    MPI_Request request;
+    TEST_MPI(MPI_Comm_dup(comm, &dup));
+    test_pass_first_calls(dup);
+    call_blocking(dup, MIDDLE, "blocking, on the dup");
+    const int call = number++;
+    note("nonblocking, on a communicator that is freed", call);
+    fill(values, call, longest);
+    begin_failing();
+    int code = MPI_Iallreduce(values, sums, (int)longest, MPI_DOUBLE, MPI_SUM, dup, &request);
+    const bool begun = code == MPI_SUCCESS;
+    gone = dup;
+    failing_keep(gone);
+    TEST_MPI(MPI_Comm_free(&dup));
+    if (begun)
+        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(code, sums, call, longest, "nonblocking, on a communicator that is freed");
+    const bool kept = failing_let_go(gone);
+    if (begun && code != MPI_SUCCESS)
+        TEST_CHECK(kept, "%s: the communicator of a request with an error is gone", place);
+}
+
+/* One rank cannot send its samples of a window, and nobody makes another call, in which it would
+ * hear of that: its parent waits for them when it frees the communicator. */
+static void run_last(MPI_Comm comm)
+{
+    MPI_Comm dup;
+    TEST_MPI(MPI_Comm_dup(comm, &dup));
+    test_pass_first_calls(dup);
+    for (int call = 1; call <= last; call++) {
+        if (call == last)
+            begin_failing();
+        call_blocking(dup, MIDDLE, "blocking, watched");
+    }
+    const double start = MPI_Wtime();
+    TEST_MPI(MPI_Comm_free(&dup));
+    const double seconds = MPI_Wtime() - start;
+    TEST_CHECK(seconds < 13, "%s: MPI_Comm_free takes %.1f s, more than 8", place, seconds);
+    if (test.rank == 0 && fault.place == 1)
+        TEST_CHECK(seconds > 1, "%s: MPI_Comm_free waits for nobody", place);
+}
+
 /* @return how many places there were on the rank */
 static long run_case(const char *what, int rank, long failing, bool on, const char *kind, int calls)
 {
@@ -269,9 +322,14 @@ static long run_case(const char *what, int rank, long failing, bool on, const ch
     fault.rank = rank;
     fault.place = failing;
     fault.on = on;
-    if (!many)
+    if (!many && !freed && !last)
         begin_failing();
-    run_series(comm, calls);
+    if (freed)
+        run_freed(comm);
+    else if (last)
+        run_last(comm);
+    else
+        run_series(comm, calls);
     if (test.rank == rank)
         places = failing_end();
     TEST_MPI(MPI_Comm_free(&comm));
@@ -301,17 +359,19 @@ int main(int argc, char **argv)
 {
     const char *what = "memory", *rank = "1", *on = "0", *kind = "dup", *first = "1", *step = "1",
                *bytes = "100000", *elements = "many", *calls = "0", *more = "0", *world = "0",
-               *limit = "200";
+               *gone = "0", *series = "0", *limit = "200";
     const struct test_option options[] = {
         {"what", &what},   {"rank", &rank},         {"on", &on},
         {"comm", &kind},   {"first", &first},       {"step", &step},
         {"bytes", &bytes}, {"calls", &calls},       {"many", &more},
         {"limit", &limit}, {"elements", &elements}, {"world", &world},
-        {NULL, NULL}};
+        {"freed", &gone},  {"last", &series},       {NULL, NULL}};
     test_start(&argc, &argv, "errors", MPI_THREAD_SINGLE, options);
     if (!failing_begin)
         test_die("failing.so is not preloaded");
     many = (int)test_number("many", more, 0, MANY);
+    freed = test_number("freed", gone, 0, 1) == 1;
+    last = (int)test_number("last", series, 0, 1000);
     longest = (size_t)test_number("bytes", bytes, 8, 1 << 26) / sizeof *values;
     values = test_allocate((longest + MIDDLE) * BURST * sizeof *values);
     sums = test_allocate((longest + MIDDLE) * BURST * sizeof *sums);

@@ -23,7 +23,7 @@ fail_at()
     fi
     into_output "$ranks" "${options[@]}" --mca coll_strag_minimum_size "${minimum:-0}" "$@" env "$(preloading "$shim")" "$programs/errors" \
         --what "$what" --rank "$rank" --first "${first:-1}" --step "$step" --comm "$kind" \
-        --calls "${calls:-0}" --many "${many:-0}" --elements "${elements:-many}" --world "${world:-0}"
+        --calls "${calls:-0}" --many "${many:-0}" --elements "${elements:-many}" --world "${world:-0}" --freed "${freed:-0}"
     grep -a '^errors: np .* places' "$output"
     grep -aq 'ranks with an error in a case: [1-9]' "$output" || fail "nothing has failed"
 }
@@ -36,17 +36,23 @@ for rank in 0 1; do
     [ "$full,$rank" = 0,0 ] || calls=24 fail_at 3 post $rank 37 dup "${watched[@]}"
     [ "$full,$rank" = 0,0 ] || calls=24 fail_at 3 request $rank 37 dup "${watched[@]}"
 done
+# The fourth call ends a window: rank 1 sends its samples to rank 0.
+into_output 2 "${options[@]}" --mca coll_strag_minimum_size 0 "${watched[@]}" env "$(preloading "$shim")" \
+    "$programs/errors" --what post --on 1 --step 1000 --last 4
 for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
     for rank in 0 1; do
         fail_at "$ranks" memory "$rank" 5 dup
         [ "$full,$rank" = 0,1 ] || fail_at "$ranks" memory "$rank" 7 key
     done
     fail_at "$ranks" post 1 7 dup
+    # The first place is what setup needs, which a nonblocking call has begun.
+    many=24 fail_at "$ranks" memory 1 41 dup
     # The fifth message is the last one of a setup that a nonblocking call has begun.
     many=24 first=5 fail_at "$ranks" post 1 6 dup
     [ "$full" = 0 ] || many=24 fail_at "$ranks" request 1 1 dup
     fail_at "$ranks" request 0 13 key
     fail_at "$ranks" post 1 29 dup --mca coll_strag_shared_memory 0
+    freed=1 fail_at "$ranks" memory 1 1 dup
     # Elements that are longer than a message through shared memory.
     elements=one first=20 fail_at "$ranks" post 1 15 dup
 done

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * To be preloaded: makes one of the places fail to which the component comes while the program is
- * in an allreduce, in a wait for one, or in a start. (While communicators are made, Open MPI itself
- * does not survive it.) A place is a call of the component's own to
+ * in an allreduce, in a wait for one, or in a start. A place is a call of the component's own to
  *
  *     memory        an allocation, or a request of its own: there is no memory
+ *     making        the same, but in MPI_Comm_dup
  *     post          the PML's isend or irecv: an error, and nothing is posted
  *     request       the same: what is posted is over at once, with an error; nothing is sent or
  *                   received
  *
  * A program chooses by the functions of failing.h. Or the environment does, for one that knows
- * nothing of this: FAILING=NUMBER of a `memory` place, on the rank FAILING_RANK of MPI_COMM_WORLD,
- * and with FAILING_ON=1 all after it; at the end of the process it says how many there were.
+ * nothing of this: FAILING=NUMBER of a place of FAILING_WHAT (memory), on the rank FAILING_RANK of
+ * MPI_COMM_WORLD, and with FAILING_ON=1 all after it; at the end of the process it says how many
+ * there were.
  */
 #define _GNU_SOURCE /* dladdr */
 
@@ -24,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum what { NOTHING, MEMORY, POST, REQUEST };
+enum what { NOTHING, MEMORY, MAKING, POST, REQUEST };
 
 static struct {
     enum what what;
@@ -40,7 +41,7 @@ static bool is_configured; /* by the environment */
 
 void failing_begin(const char *what, long number, bool on)
 {
-    static const char *const names[] = {"", "memory", "post", "request"};
+    static const char *const names[] = {"", "memory", "making", "post", "request"};
     failing.what = NOTHING;
     for (int i = MEMORY; i <= REQUEST; i++) {
         if (strcmp(what, names[i]) == 0)
@@ -60,11 +61,12 @@ long failing_end(void)
 static __attribute__((constructor)) void begin(void)
 {
     const char *number = getenv("FAILING"), *where = getenv("FAILING_RANK");
+    const char *what = getenv("FAILING_WHAT");
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *on = getenv("FAILING_ON");
     if (!number || !where || !rank || strcmp(where, rank) != 0)
         return;
     is_configured = true;
-    failing_begin("memory", strtol(number, NULL, 10), on && strcmp(on, "1") == 0);
+    failing_begin(what ? what : "memory", strtol(number, NULL, 10), on && strcmp(on, "1") == 0);
 }
 
 static __attribute__((destructor)) void end(void)
@@ -77,7 +79,8 @@ static __attribute__((destructor)) void end(void)
 static bool is_place(enum what what, const void *caller)
 {
     Dl_info info;
-    return failing.what == what && in_call && dladdr(caller, &info) && info.dli_fname &&
+    const bool same = failing.what == what || (failing.what == MAKING && what == MEMORY);
+    return same && in_call && dladdr(caller, &info) && info.dli_fname &&
            strstr(info.dli_fname, "mca_coll_strag");
 }
 
@@ -137,6 +140,20 @@ int opal_free_list_grow_st(opal_free_list_t *list, size_t count, opal_free_list_
         return OPAL_ERR_OUT_OF_RESOURCE;
     *(void **)&next = dlsym(RTLD_NEXT, "opal_free_list_grow_st");
     return next(list, count, item);
+}
+
+/* ---- Communicators ---- */
+
+void failing_keep(MPI_Comm comm)
+{
+    OBJ_RETAIN(comm);
+}
+
+bool failing_let_go(MPI_Comm comm)
+{
+    const bool others = ((opal_object_t *)comm)->obj_reference_count > 1;
+    OBJ_RELEASE(comm);
+    return others;
 }
 
 /* ---- The PML ---- */
@@ -201,7 +218,7 @@ static void empty_list(void)
         ;
 }
 
-static void enter(void)
+static void enter(bool makes)
 {
     if (mca_pml.pml_isend != failing_isend) {
         pml = mca_pml;
@@ -210,7 +227,7 @@ static void enter(void)
     }
     if (failing.what == MEMORY)
         empty_list();
-    in_call = true;
+    in_call = makes == (failing.what == MAKING);
 }
 
 static int leave(int code)
@@ -222,32 +239,38 @@ static int leave(int code)
 int MPI_Allreduce(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm)
 {
-    enter();
+    enter(false);
     return leave(PMPI_Allreduce(input, output, count, type, op, comm));
+}
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made)
+{
+    enter(true);
+    return leave(PMPI_Comm_dup(comm, made));
 }
 
 int MPI_Iallreduce(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm, MPI_Request *request)
 {
-    enter();
+    enter(false);
     return leave(PMPI_Iallreduce(input, output, count, type, op, comm, request));
 }
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    enter();
+    enter(false);
     return leave(PMPI_Wait(request, status));
 }
 
 int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    enter();
+    enter(false);
     return leave(PMPI_Waitall(count, requests, statuses));
 }
 
 int MPI_Start(MPI_Request *request)
 {
-    enter();
+    enter(false);
     return leave(PMPI_Start(request));
 }
 
@@ -255,7 +278,7 @@ int MPI_Start(MPI_Request *request)
 int MPI_Allreduce_init(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    enter();
+    enter(false);
     return leave(PMPI_Allreduce_init(input, output, count, type, op, comm, info, request));
 }
 #else
@@ -267,7 +290,7 @@ int PMPIX_Allreduce_init(const void *input, void *output, int count, MPI_Datatyp
 int MPIX_Allreduce_init(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
                         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    enter();
+    enter(false);
     return leave(PMPIX_Allreduce_init(input, output, count, type, op, comm, info, request));
 }
 #endif

@@ -30,6 +30,7 @@ mpi_tests = \
 	test/mpi/printed.sh \
 	test/mpi/report_lines.sh \
 	test/mpi/save.sh \
+	test/mpi/session.sh \
 	test/mpi/signals.sh \
 	test/mpi/soak.sh \
 	test/mpi/spawn.sh \
@@ -97,6 +98,7 @@ mpi_programs = \
 	test/mpi/plans \
 	test/mpi/report \
 	test/mpi/savers \
+	test/mpi/session \
 	test/mpi/idup \
 	test/mpi/requests \
 	test/mpi/sizes \

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One rank runs out of memory in MPI_Allreduce, at each of the component's allocations in turn: the
 # job ends, with right results or with an MPI error, never with a crash, and nobody waits for ever.
-# A part of the allocations; STRAG_TEST_FULL=1: all of them.
+# A part of the allocations; STRAG_TEST_FULL=1: all of them. If there is no memory in MPI_Comm_dup for what
+# strag keeps of the communicator, the job ends.
 set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -45,3 +46,13 @@ for rank in 0 1; do
     done
     echo "ok: rank $rank, $made allocations, every $step"
 done
+
+status=0
+mpi 3 --mca coll strag env "$(preloading "$shim")" "$programs/errors" --what making \
+    > "$output" 2>&1 || status=$?
+if [ "$status" = 0 ] || [ "$status" = 124 ] || [ "$status" = 137 ] ||
+    ! grep -q '^coll/strag: out of memory while a communicator is made' "$output"; then
+    cat "$output"
+    fail "exit status $status: no memory in MPI_Comm_dup"
+fi
+echo "ok: no memory in MPI_Comm_dup"
