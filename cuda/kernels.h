@@ -223,11 +223,8 @@ STRAG_COMPLEX_TYPE(double_complex, double)
         value_type value;                                                                          \
         index_type index;                                                                          \
     } strag_##name;
-STRAG_PAIR_TYPE(short_int, int16_t, int32_t)
 STRAG_PAIR_TYPE(int_int, int32_t, int32_t)
-STRAG_PAIR_TYPE(long_int, int64_t, int32_t)
 STRAG_PAIR_TYPE(float_int, float, int32_t)
-STRAG_PAIR_TYPE(double_int, double, int32_t)
 STRAG_PAIR_TYPE(float_float, float, float)
 STRAG_PAIR_TYPE(double_double, double, double)
 
@@ -446,11 +443,8 @@ STRAG_ELEMENTS(prod, half_complex,
     STRAG_LOCATE(maxloc, name, >)                                                                  \
     STRAG_LOCATE(minloc, name, <)
 
-STRAG_PAIRS(short_int)
 STRAG_PAIRS(int_int)
-STRAG_PAIRS(long_int)
 STRAG_PAIRS(float_int)
-STRAG_PAIRS(double_int)
 STRAG_PAIRS(float_float)
 STRAG_PAIRS(double_double)
 
@@ -461,9 +455,7 @@ STRAG_PAIRS(double_double)
 #define STRAG_LIST_NUMBERS(X, op)  X(op, float) X(op, double) X(op, half) X(op, bfloat16)
 #define STRAG_LIST_COMPLEX(X, op)  X(op, half_complex) X(op, float_complex) X(op, double_complex)
 #define STRAG_LIST_PAIRS(X, op)                                                                    \
-    X(op, short_int)                                                                               \
-    X(op, int_int)                                                                                 \
-    X(op, long_int) X(op, float_int) X(op, double_int) X(op, float_float) X(op, double_double)
+    X(op, int_int) X(op, float_int) X(op, float_float) X(op, double_double)
 #define STRAG_LIST_EXTREMES(X, op)                                                                 \
     STRAG_LIST_UNSIGNED(X, op)                                                                     \
     STRAG_LIST_SIGNED(X, op)                                                                       \

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* Changes with everything below. */
-#define STRAG_CUDA_VERSION 1u
+#define STRAG_CUDA_VERSION 2u
 
 enum strag_cuda_memory {
     STRAG_CUDA_HOST,    /* unknown to the driver */
@@ -34,7 +34,7 @@ struct strag_cuda_location {
 };
 
 /* X(constant, name in the kernels); X(constant, name in the kernels, bytes from one element to the
- * next), the last seven a value and its index */
+ * next), the last four a value and its index */
 /* clang-format off */
 #define STRAG_CUDA_OP_LIST(X)                                                                      \
     X(MAX, max) X(MIN, min) X(SUM, sum) X(PROD, prod) X(LAND, land) X(LOR, lor) X(LXOR, lxor)      \
@@ -44,8 +44,7 @@ struct strag_cuda_location {
     X(UINT8, uint8, 1) X(UINT16, uint16, 2) X(UINT32, uint32, 4) X(UINT64, uint64, 8)              \
     X(FLOAT, float, 4) X(DOUBLE, double, 8) X(HALF, half, 2) X(BFLOAT16, bfloat16, 2)              \
     X(HALF_COMPLEX, half_complex, 4) X(FLOAT_COMPLEX, float_complex, 8)                            \
-    X(DOUBLE_COMPLEX, double_complex, 16) X(SHORT_INT, short_int, 8) X(INT_INT, int_int, 8)        \
-    X(LONG_INT, long_int, 16) X(FLOAT_INT, float_int, 8) X(DOUBLE_INT, double_int, 16)             \
+    X(DOUBLE_COMPLEX, double_complex, 16) X(INT_INT, int_int, 8) X(FLOAT_INT, float_int, 8)        \
     X(FLOAT_FLOAT, float_float, 8) X(DOUBLE_DOUBLE, double_double, 16)
 /* clang-format on */
 

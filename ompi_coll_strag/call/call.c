@@ -284,7 +284,7 @@ static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
     const int failure = status == STRAG_OK ? OMPI_SUCCESS : coll_strag_failure(call->comm);
     int code = failure != OMPI_SUCCESS ? failure : mpi_error(status, run->channel->transport);
     if (run->copied)
-        code = coll_strag_copies_end(&run->copies, code);
+        code = coll_strag_copies_end(&run->copies, call->locations, code);
     if (shm)
         strag_shm_end(shm);
     if (__builtin_expect(code != OMPI_SUCCESS, 0) &&
@@ -336,7 +336,7 @@ int coll_strag_call_previous(const struct coll_strag_call *call)
     if (code != OMPI_SUCCESS)
         return code;
     code = call_previous(call, copies.sbuf, copies.rbuf);
-    return coll_strag_copies_end(&copies, code);
+    return coll_strag_copies_end(&copies, call->locations, code);
 }
 
 /* ---- The choice ---- */

@@ -3,9 +3,9 @@
  * One allreduce that strag runs, from its arguments to its result. Blocking calls (blocking.c),
  * nonblocking ones (nonblocking.c) and persistent ones (persistent.c) all go through it:
  *
- *     coll_strag_run_begin       plan and engine, transports and reducer, copies of a device's
- * buffers coll_strag_run_progress    until it is not STRAG_PENDING any more coll_strag_run_end what
- * the call used is free; its code
+ *     coll_strag_run_begin       plan and engine, transports, reducer, copies
+ *     coll_strag_run_progress    until it is not STRAG_PENDING any more
+ *     coll_strag_run_end         what the call used is free; its code
  */
 #ifndef COLL_STRAG_CALL_H
 #define COLL_STRAG_CALL_H

@@ -11,7 +11,7 @@ static bool progress(struct coll_strag_job *job)
     const struct coll_strag_call *call = &request->call;
     int code = OMPI_SUCCESS;
     if (!request->begun && super->req_persistent) {
-        code = coll_strag_copies_again(&request->run.copies, call->input);
+        code = coll_strag_copies_again(&request->run.copies, call->locations, call->input);
         if (code == OMPI_SUCCESS)
             code = inner->req_start(1, &request->inner);
     }
@@ -23,7 +23,8 @@ static bool progress(struct coll_strag_job *job)
         code = inner->req_status.MPI_ERROR;
     if (super->req_persistent)
         inner->req_state = OMPI_REQUEST_INACTIVE;
-    coll_strag_request_ended(request, coll_strag_copies_back(&request->run.copies, code));
+    coll_strag_request_ended(request,
+                             coll_strag_copies_back(&request->run.copies, call->locations, code));
     return true;
 }
 
@@ -34,7 +35,8 @@ static void closed(struct coll_strag_queue *queue)
     const bool persistent = request->super.super.req_persistent;
     const struct coll_strag_call call = request->call;
     ompi_request_free(&request->inner);
-    coll_strag_copies_free(&request->run.copies, request->super.super.req_status.MPI_ERROR);
+    coll_strag_copies_free(&request->run.copies, request->call.locations,
+                           request->super.super.req_status.MPI_ERROR);
     coll_strag_request_return(request);
     if (persistent)
         coll_strag_call_release(&call);
@@ -85,7 +87,7 @@ static int finish(struct coll_strag_request *request, int code, ompi_request_t *
     if (code == OMPI_SUCCESS) {
         *given = &request->super.super;
     } else {
-        coll_strag_copies_free(&request->run.copies, OMPI_SUCCESS);
+        coll_strag_copies_free(&request->run.copies, request->call.locations, code);
         coll_strag_request_return(request);
     }
     return code;

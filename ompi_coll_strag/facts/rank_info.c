@@ -148,7 +148,8 @@ void coll_strag_least_segments(const struct coll_strag_rank_info *ranks, int n,
                                uint64_t segments[][STRAG_LANES])
 {
     const size_t wanted = coll_strag_settings.segment;
-    const size_t *over_ucp = coll_strag_device_ucp() ? device_segments : usual_segments;
+    const bool devices = coll_strag_settings.transport != COLL_STRAG_PML && coll_strag_device_ucp();
+    const size_t *over_ucp = devices ? device_segments : usual_segments;
     for (int l = 0; l < STRAG_LANES; l++) {
         uint64_t least = ranks[0].segments[l];
         for (int rank = 1; rank < n; rank++) {

@@ -95,8 +95,8 @@ const struct coll_strag_text coll_strag_texts[] = {
          "  %s\n",
          ANY_RANK},
     [COLL_STRAG_WARN_COPIED] =
-        {"coll/strag copies buffers in a CUDA device's memory to the host and back, which takes\n"
-         "longer than to reduce them on the device. The reason:\n"
+        {"coll/strag copies buffers in a CUDA device's memory to the host and back, which may\n"
+         "take longer than to reduce them on the device. The reason:\n"
          "\n"
          "  %s%s\n",
          ONE_PER_HOST},

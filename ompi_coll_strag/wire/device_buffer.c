@@ -257,12 +257,6 @@ static int find_type(int base, size_t size)
         return STRAG_CUDA_INT_INT;
     case OMPI_OP_BASE_TYPE_FLOAT_INT:
         return STRAG_CUDA_FLOAT_INT;
-    case OMPI_OP_BASE_TYPE_DOUBLE_INT:
-        return STRAG_CUDA_DOUBLE_INT;
-    case OMPI_OP_BASE_TYPE_LONG_INT:
-        return STRAG_CUDA_LONG_INT;
-    case OMPI_OP_BASE_TYPE_SHORT_INT:
-        return STRAG_CUDA_SHORT_INT;
     default:
         return -1;
     }
@@ -351,7 +345,6 @@ bool coll_strag_device_runs(const struct coll_strag_transport *transport, bool s
     const size_t from = coll_strag_settings.device_buffers == COLL_STRAG_YES ? 0 : direct_from;
     if (bytes < from || locations->output.memory <= STRAG_CUDA_PINNED ||
         !find_kind(reducer->op, reducer->dtype, &op, &type) ||
-        !ompi_datatype_is_contiguous_memory_layout(reducer->dtype, 2) || /* it has to be packed */
         NULL == (device = find_device(locations)))
         return false;
     const char *obstacle = find_obstacle(transport, shared, device, op, type, &no_kernels);
@@ -388,12 +381,16 @@ int coll_strag_device_begin(struct coll_strag_transport *transport,
 
 /* ---- A call on copies in host memory ---- */
 
-static int copy(const struct coll_strag_copies *copies, void *out, const void *in)
+static int copy(const struct coll_strag_copies *copies,
+                const struct coll_strag_buffer_locations *locations, void *out, const void *in)
 {
     uint64_t ticket;
-    int status = devices.cuda->copy(copies->device, out, in, copies->bytes, &ticket);
+    struct strag_cuda_device *device = find_device(locations);
+    if (!device)
+        return OMPI_ERROR;
+    int status = devices.cuda->copy(device, out, in, copies->bytes, &ticket);
     if (status == STRAG_OK)
-        status = devices.cuda->wait(copies->device, ticket);
+        status = devices.cuda->wait(device, ticket);
     return status == STRAG_OK ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
@@ -412,80 +409,76 @@ static void find_span(struct coll_strag_copies *copies, size_t count, ompi_datat
 }
 
 /* Pinned memory, which the device copies from and to by itself. */
-static bool allocate(struct coll_strag_copies *copies, int which)
+static bool allocate(struct coll_strag_copies *copies, struct strag_cuda_device *device, int which)
 {
-    copies->memory[which] =
-        devices.cuda->allocate(copies->device, STRAG_CUDA_PINNED, copies->bytes);
+    copies->memory[which] = devices.cuda->allocate(device, STRAG_CUDA_PINNED, copies->bytes);
     return copies->memory[which];
-}
-
-static void release(struct coll_strag_copies *copies, bool lost)
-{
-    for (int m = 0; m < 2; m++) {
-        if (copies->memory[m])
-            devices.cuda->release(copies->device, copies->memory[m], lost);
-        copies->memory[m] = NULL;
-    }
 }
 
 int coll_strag_copies_make(struct coll_strag_copies *copies,
                            const struct coll_strag_buffer_locations *locations, const void *sbuf,
                            void *rbuf, size_t count, ompi_datatype_t *dtype)
 {
-    const void *input = MPI_IN_PLACE == sbuf ? rbuf : sbuf;
+    const bool input = MPI_IN_PLACE != sbuf && locations->input.memory > STRAG_CUDA_PINNED;
+    const bool output = locations->output.memory > STRAG_CUDA_PINNED;
     *copies = (struct coll_strag_copies){.sbuf = sbuf, .rbuf = rbuf, .user_rbuf = rbuf};
     find_span(copies, count, dtype);
     if (copies->bytes == 0)
         return OMPI_SUCCESS;
-    copies->device = find_device(locations);
-    if (NULL == copies->device)
-        return OMPI_ERROR;
-    if (locations->output.memory > STRAG_CUDA_PINNED) {
-        if (!allocate(copies, 1))
-            return OMPI_ERR_OUT_OF_RESOURCE;
-        copies->rbuf = (char *)copies->memory[1] - copies->true_lb;
-        if (ompi_datatype_is_contiguous_memory_layout(dtype, (int32_t)(count > 1 ? 2 : 1)))
-            copies->sbuf = MPI_IN_PLACE;
+    copies->keeps = MPI_IN_PLACE == sbuf || !ompi_datatype_is_contiguous_memory_layout(dtype, 2);
+    struct strag_cuda_device *device = find_device(locations);
+    int code = device ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
+    if (device && (!input || allocate(copies, device, 0)) &&
+        (!output || allocate(copies, device, 1))) {
+        if (input)
+            copies->sbuf = (char *)copies->memory[0] - copies->true_lb;
+        if (output)
+            copies->rbuf = (char *)copies->memory[1] - copies->true_lb;
+        code = coll_strag_copies_again(copies, locations, sbuf);
     }
-    if (MPI_IN_PLACE != copies->sbuf && locations->input.memory > STRAG_CUDA_PINNED) {
-        if (!allocate(copies, 0)) {
-            release(copies, false);
-            return OMPI_ERR_OUT_OF_RESOURCE;
-        }
-        copies->sbuf = (char *)copies->memory[0] - copies->true_lb;
-    }
-    int code = coll_strag_copies_again(copies, input);
     if (code != OMPI_SUCCESS)
-        release(copies, false);
+        coll_strag_copies_free(copies, locations, OMPI_SUCCESS);
     return code;
 }
 
-int coll_strag_copies_again(const struct coll_strag_copies *copies, const void *input)
+int coll_strag_copies_again(const struct coll_strag_copies *copies,
+                            const struct coll_strag_buffer_locations *locations, const void *input)
 {
     int code = OMPI_SUCCESS;
-    const void *start = MPI_IN_PLACE == copies->sbuf ? input : copies->user_rbuf;
-    if (copies->memory[1])
-        code = copy(copies, copies->memory[1], (const char *)start + copies->true_lb);
+    if (copies->memory[1] && copies->keeps)
+        code = copy(copies, locations, copies->memory[1],
+                    (const char *)copies->user_rbuf + copies->true_lb);
     if (code == OMPI_SUCCESS && copies->memory[0])
-        code = copy(copies, copies->memory[0], (const char *)input + copies->true_lb);
+        code = copy(copies, locations, copies->memory[0], (const char *)input + copies->true_lb);
     return code;
 }
 
-int coll_strag_copies_back(const struct coll_strag_copies *copies, int code)
+int coll_strag_copies_back(const struct coll_strag_copies *copies,
+                           const struct coll_strag_buffer_locations *locations, int code)
 {
     if (code == OMPI_SUCCESS && copies->memory[1])
-        code = copy(copies, (char *)copies->user_rbuf + copies->true_lb, copies->memory[1]);
+        code =
+            copy(copies, locations, (char *)copies->user_rbuf + copies->true_lb, copies->memory[1]);
     return code;
 }
 
-void coll_strag_copies_free(struct coll_strag_copies *copies, int code)
+/* The device is looked up again: its context may be gone, and pinned memory with it. */
+void coll_strag_copies_free(struct coll_strag_copies *copies,
+                            const struct coll_strag_buffer_locations *locations, int code)
 {
-    release(copies, code != OMPI_SUCCESS);
+    const bool any = copies->memory[0] || copies->memory[1];
+    struct strag_cuda_device *device = any ? find_device(locations) : NULL;
+    for (int m = 0; device && m < 2; m++) {
+        if (copies->memory[m])
+            devices.cuda->release(device, copies->memory[m], code != OMPI_SUCCESS);
+    }
+    copies->memory[0] = copies->memory[1] = NULL;
 }
 
-int coll_strag_copies_end(struct coll_strag_copies *copies, int code)
+int coll_strag_copies_end(struct coll_strag_copies *copies,
+                          const struct coll_strag_buffer_locations *locations, int code)
 {
-    code = coll_strag_copies_back(copies, code);
-    coll_strag_copies_free(copies, code);
+    code = coll_strag_copies_back(copies, locations, code);
+    coll_strag_copies_free(copies, locations, code);
     return code;
 }

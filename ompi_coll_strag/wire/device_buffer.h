@@ -55,16 +55,15 @@ int coll_strag_device_begin(struct coll_strag_transport *transport,
                             const struct coll_strag_buffer_locations *locations,
                             struct strag_device_reducer *reducer, struct strag_call *call);
 
-/* Copies in pinned host memory of what is on a device, to call with instead. Without gaps the one
- * of the result also holds the input, and the call is in place. */
+/* Copies in pinned host memory of what is on a device, to call with instead. */
 struct coll_strag_copies {
-    const void *sbuf; /* may be MPI_IN_PLACE */
+    const void *sbuf; /* what to call with */
     void *rbuf;
-    struct strag_cuda_device *device;
-    void *memory[2]; /* of the input and of the result; NULL: the user's */
+    void *memory[2]; /* of the input and of the result; NULL: that is the user's */
     void *user_rbuf;
     size_t bytes;
     ptrdiff_t true_lb;
+    bool keeps; /* something of what is in the result's buffer before the call */
 };
 
 /** @return OMPI_SUCCESS, or an error and there are none */
@@ -73,16 +72,20 @@ int coll_strag_copies_make(struct coll_strag_copies *copies,
                            void *rbuf, size_t count, ompi_datatype_t *dtype);
 
 /** The same copies for another call: what is on the device has changed. @param input  the user's */
-int coll_strag_copies_again(const struct coll_strag_copies *copies, const void *input);
+int coll_strag_copies_again(const struct coll_strag_copies *copies,
+                            const struct coll_strag_buffer_locations *locations, const void *input);
 
 /** The call has ended: the result goes to where the user wants it. @return code, or an error */
-int coll_strag_copies_back(const struct coll_strag_copies *copies, int code);
+int coll_strag_copies_back(const struct coll_strag_copies *copies,
+                           const struct coll_strag_buffer_locations *locations, int code);
 
 /** @param code  of the call: after an error a message may still arrive in them, and they are never
  * used again */
-void coll_strag_copies_free(struct coll_strag_copies *copies, int code);
+void coll_strag_copies_free(struct coll_strag_copies *copies,
+                            const struct coll_strag_buffer_locations *locations, int code);
 
 /** Both of these. */
-int coll_strag_copies_end(struct coll_strag_copies *copies, int code);
+int coll_strag_copies_end(struct coll_strag_copies *copies,
+                          const struct coll_strag_buffer_locations *locations, int code);
 
 #endif

@@ -17,7 +17,7 @@
 /* Messages within a host are cut in another way than those to other hosts. */
 enum coll_strag_lane { COLL_STRAG_MEMORY, COLL_STRAG_NETWORK };
 
-/* Where a call's buffers are; ANYWHERE: each of them may be elsewhere, UCX has to look. */
+/* Where a call's buffers are; ANYWHERE: some are managed by the driver, and UCX has to look. */
 enum coll_strag_buffers { COLL_STRAG_HOST, COLL_STRAG_DEVICE, COLL_STRAG_ANYWHERE };
 
 struct coll_strag_message {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the engine needs of a network. Implemented by shm/shm.c, by the component over Open
- * MPI's PML and over UCX, by cuda/, which puts chunks in host memory between a device and another
- * transport, and by the tests' loopback.
+ * MPI's PML and over UCX, and by the tests' loopback.
  *
  * Messages between two ranks must match in the order of posting. A transport moves elements; how
  * large one is, and how it is packed, is the transport's own knowledge.

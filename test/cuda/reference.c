@@ -194,11 +194,8 @@ NUMBERS(double)
         memcpy(out, wins || first ? &l : &r, sizeof l);                                            \
     }
 
-PAIR(short_int, short, int)
 PAIR(int_int, int, int)
-PAIR(long_int, int64_t, int)
 PAIR(float_int, float, int)
-PAIR(double_int, double, int)
 PAIR(float_float, float, float)
 PAIR(double_double, double, double)
 
@@ -210,11 +207,8 @@ static reduce_fn *const others[STRAG_CUDA_TYPES] = {
     [STRAG_CUDA_HALF_COMPLEX] = reduce_half_complex,
     [STRAG_CUDA_FLOAT_COMPLEX] = reduce_float_complex,
     [STRAG_CUDA_DOUBLE_COMPLEX] = reduce_double_complex,
-    [STRAG_CUDA_SHORT_INT] = reduce_short_int,
     [STRAG_CUDA_INT_INT] = reduce_int_int,
-    [STRAG_CUDA_LONG_INT] = reduce_long_int,
     [STRAG_CUDA_FLOAT_INT] = reduce_float_int,
-    [STRAG_CUDA_DOUBLE_INT] = reduce_double_int,
     [STRAG_CUDA_FLOAT_FLOAT] = reduce_float_float,
     [STRAG_CUDA_DOUBLE_DOUBLE] = reduce_double_double,
 };
@@ -232,7 +226,7 @@ void reference_reduce(enum strag_cuda_op op, enum strag_cuda_type type, void *ou
 
 bool reference_defined(enum strag_cuda_op op, enum strag_cuda_type type)
 {
-    bool pair = type >= STRAG_CUDA_SHORT_INT, integer = type <= STRAG_CUDA_UINT64;
+    bool pair = type >= STRAG_CUDA_INT_INT, integer = type <= STRAG_CUDA_UINT64;
     bool complex = type >= STRAG_CUDA_HALF_COMPLEX && type <= STRAG_CUDA_DOUBLE_COMPLEX;
     switch (op) {
     case STRAG_CUDA_MAX:
@@ -251,15 +245,6 @@ bool reference_defined(enum strag_cuda_op op, enum strag_cuda_type type)
 
 /* ---- Values ---- */
 
-void reference_mask(enum strag_cuda_type type, unsigned char *mask)
-{
-    memset(mask, 0xff, strag_cuda_size(type));
-    if (type == STRAG_CUDA_SHORT_INT)
-        memset(mask + 2, 0, 2);
-    if (type == STRAG_CUDA_LONG_INT || type == STRAG_CUDA_DOUBLE_INT)
-        memset(mask + 12, 0, 4);
-}
-
 /* A number with few enough digits to be one of any format. */
 static double small_number(uint64_t random)
 {
@@ -272,20 +257,11 @@ static void pair_value(enum strag_cuda_type type, uint64_t random, void *out)
 {
     int value = (int)(random & 7) - 4, place = (int)(random >> 8 & 15);
     switch (type) {
-    case STRAG_CUDA_SHORT_INT:
-        memcpy(out, &(struct short_int){(short)value, place}, sizeof(struct short_int));
-        break;
     case STRAG_CUDA_INT_INT:
         memcpy(out, &(struct int_int){value, place}, sizeof(struct int_int));
         break;
-    case STRAG_CUDA_LONG_INT:
-        memcpy(out, &(struct long_int){value, place}, sizeof(struct long_int));
-        break;
     case STRAG_CUDA_FLOAT_INT:
         memcpy(out, &(struct float_int){(float)value, place}, sizeof(struct float_int));
-        break;
-    case STRAG_CUDA_DOUBLE_INT:
-        memcpy(out, &(struct double_int){value, place}, sizeof(struct double_int));
         break;
     case STRAG_CUDA_FLOAT_FLOAT:
         memcpy(out, &(struct float_float){(float)value, (float)place}, sizeof(struct float_float));
@@ -323,7 +299,7 @@ void reference_value(enum strag_cuda_type type, uint64_t random, void *out)
         /* any bits, but every fourth one zero, and every eighth a short one */
         uint64_t value = random % 4 == 0 ? 0 : random % 8 == 1 ? 1 + (random >> 62) : random >> 3;
         memcpy(out, &value, size);
-    } else if (type >= STRAG_CUDA_SHORT_INT) {
+    } else if (type >= STRAG_CUDA_INT_INT) {
         memset(out, 0, size);
         pair_value(type, random, out);
     } else if (type >= STRAG_CUDA_HALF_COMPLEX) {

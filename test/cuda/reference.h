@@ -14,9 +14,6 @@ bool reference_defined(enum strag_cuda_op op, enum strag_cuda_type type);
 void reference_reduce(enum strag_cuda_op op, enum strag_cuda_type type, void *out, const void *left,
                       const void *right);
 
-/** The bytes of an element that mean something: a mask of 0xff and 0. */
-void reference_mask(enum strag_cuda_type type, unsigned char *mask);
-
 /** An element whose sums and products stay finite, from a random number; also small ones, zeros and
  * equal ones. */
 void reference_value(enum strag_cuda_type type, uint64_t random, void *out);

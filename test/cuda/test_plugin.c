@@ -201,11 +201,9 @@ static void start_job(const struct strag_cuda *cuda, struct strag_cuda_device *d
 static void end_job(const struct job *job)
 {
     size_t size = strag_cuda_size(job->type);
-    unsigned char mask[16];
-    reference_mask(job->type, mask);
     assert_true(gpu_copy(&gpu, staging, job->out, job->elements * size));
     for (size_t i = 0; i < job->elements * size; i++) {
-        if ((staging[i] ^ job->want[i]) & mask[i % size])
+        if (staging[i] != job->want[i])
             fail_msg("operator %d, type %d, %zu elements: byte %zu is wrong", (int)job->op,
                      (int)job->type, job->elements, i);
     }
@@ -292,7 +290,7 @@ TEST(declines)
     plugin_driver(&gpu, 1);
     strag_cuda_open_fn *open = plugin_function(PLUGIN_FAKE_KERNELS);
     assert_null(open(STRAG_CUDA_VERSION + 1, gpu.handle, &err));
-    assert_string_equal(err.text, "the plug-in is of version 1, not 2");
+    assert_string_equal(err.text, "the plug-in is of version 2, not 3");
     void *no_driver = dlopen("libc.so.6", RTLD_NOW);
     assert_non_null(no_driver);
     assert_null(open(STRAG_CUDA_VERSION, no_driver, &err));

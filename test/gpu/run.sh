@@ -142,8 +142,8 @@ done
 say "MPI_Allreduce: $results/allreduce.csv"
 awk -F , 'NR > 1 { time[$1, $2, $3] = $4 }
     END { for (key in time) { split(key, part, SUBSEP)
-        if (part[1] == "strag-staged" && (("copy-all", part[2], part[3]) in time))
-            printf "gpu: %s ranks, %11d bytes: staged %.2f times as fast as all copied\n", part[2],
+        if (part[1] == "strag-copies" && (("copy-all", part[2], part[3]) in time))
+            printf "gpu: %s ranks, %11d bytes: copies %.2f times as fast as by the program\n", part[2],
                 part[3], time["copy-all", part[2], part[3]] / time[key] } }' "$results/allreduce.csv" | sort -k 2n -k 4n
 say "$failed failed"
 [ "$failed" -eq 0 ]

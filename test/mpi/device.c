@@ -192,12 +192,12 @@ static void check(const struct call *call, struct buffer *send, struct buffer *r
 }
 
 /* The same call on the host; the result with its margins. */
-static char *expect(const struct call *call, bool in_place)
+static char *expect(const struct call *call, bool in_place, enum mode mode)
 {
     struct buffer send = make_buffer(ON_HOST, call->bytes);
     struct buffer receive = make_buffer(ON_HOST, call->bytes);
     call->fill(call, (in_place ? receive.host : send.host) + MARGIN);
-    allreduce(call, &send, &receive, in_place, BLOCKING);
+    allreduce(call, &send, &receive, in_place, mode);
     if (call->canonical)
         call->canonical(call, receive.address + MARGIN);
     free(send.address);
@@ -211,13 +211,14 @@ static void run_placed(const struct call *call, enum where from, enum where to, 
     static const char *const names[WHERES] = {"host", "device", "other device", "managed",
                                               "pinned"};
     char what[64];
-    char *want = expect(call, in_place);
+    const enum mode mode = (enum mode)(salt % MODES);
+    char *want = expect(call, in_place, mode);
     struct buffer send = make_buffer(from, call->bytes), receive = make_buffer(to, call->bytes);
     call->fill(call, (in_place ? receive.host : send.host) + MARGIN);
     snprintf(what, sizeof what, "%s to %s", in_place ? "in place" : names[from], names[to]);
     on_device +=
         (to != ON_HOST && to != PINNED) || (!in_place && from != ON_HOST && from != PINNED);
-    allreduce(call, &send, &receive, in_place, (enum mode)(salt % MODES));
+    allreduce(call, &send, &receive, in_place, mode);
     check(call, &send, &receive, want, what);
     free_buffer(&send);
     free_buffer(&receive);

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Buffers in a device's memory (device.c), over the fake driver: reduced by the device or on the
-# host; on copies over the PML, over UCX and through the memory that a host's ranks share, or where
-# they are over a UCX that takes them. In most calls some ranks' buffers are on
+# Buffers in a device's memory (device.c), over the fake driver: on copies over the PML, over UCX and through
+# the memory that a host's ranks share, and on the device over a UCX that takes its memory. In most calls some ranks' buffers are on
 # the host. Within a host and between hosts every pair of operator and type has one number of ranks or one way;
 # where something else is tried, a few have it. STRAG_TEST_FULL=1: all with all.
 set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 
+own_folder device
 driver=$builddir/test/cuda/.libs
 if [ ! -f "$driver/libcuda.so.1" ]; then
     echo "no fake driver: configure found no cmocka"
@@ -52,6 +52,16 @@ done
 # What auto does: short calls, and those with other operators than MPI's, are handed on.
 over 3 --mca coll_strag_verbose 1 "$programs/device" --counts 1,3000
 over 2 "$programs/device" --counts 700 --pairs "$(part 1 12)" --thread 1
+# What runs on copies is in place on all ranks or on none, as the program says: libnbc sends other messages then.
+cat > "$files/rules.yaml" << 'END'
+strag-rules: 1
+rules:
+  - hosts: 1
+    sizes:
+      - {from: 0, algorithm: ring}
+      - {from: 16K, algorithm: previous}
+END
+over 4 --mca coll_strag_rules "$files/rules.yaml" "$programs/device" --counts 5,20000 --pairs 1/12
 # The longest messages go in one piece; other settings of the fake driver.
 for seed in 2 ${STRAG_TEST_FULL:+3}; do
     over 3 -x FAKE_CUDA_SEED="$seed" -x FAKE_CUDA_DEVICES=1 --mca coll_strag_algorithm ring \

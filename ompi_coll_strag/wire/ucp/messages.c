@@ -11,7 +11,7 @@
  *
  * Elements with gaps between their data are packed into temporary space, a message at a time, and
  * unpacked from there. (A type may have gaps on some ranks only, and all messages of a call have to
- * go the same way, so the PML is none.) Those on a device come by way of the host's memory.
+ * go the same way, so the PML is none.)
  *
  * A receive belongs to no endpoint of UCX's; so a rank that waits for a peer checks whether it has
  * failed.
