@@ -136,11 +136,13 @@ static void allreduce(struct bench *bench, int contender, size_t count)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* The late rank computes. */
+/* The late rank computes. (The others do not look at the clock: that would count in short calls.) */
 static void be_late(const struct bench *bench, double delay)
 {
+    if (delay <= 0 || bench->rank != bench->n / 2)
+        return;
     const double start = MPI_Wtime();
-    while (bench->rank == bench->n / 2 && MPI_Wtime() - start < delay)
+    while (MPI_Wtime() - start < delay)
         ;
 }
 
