@@ -258,6 +258,17 @@ static int check_operations(const struct draft *draft, struct strag_traffic *tra
     return STRAG_OK;
 }
 
+/* Is it plain that too much would have to be visited? */
+static int foresee(const struct draft *draft, const struct strag_traffic *traffic, int looks,
+                   struct strag_error *err)
+{
+    const int64_t taken = (looks + draft->every - 1) / draft->every;
+    if (is_near(draft, traffic, draft->every - 1))
+        return strag_traffic_foresee(traffic, 1 + taken / STRAG_PLATFORM_ROUNDS, traffic->examined,
+                                     err);
+    return strag_traffic_foresee(traffic, taken, traffic->examined / draft->every, err);
+}
+
 /* If ranks have more messages than these in a round, few ranks are enough to tell of all, and not
  * more messages are examined than these. Not in jobs that are smaller: there estimates of
  * flexreduce-direct would be 9 % wrong (test_scale). */
@@ -278,7 +289,7 @@ static int narrow(struct draft *draft, struct strag_traffic *traffic, int looks,
     int status = strag_traffic_narrow(traffic, messages, looks, at_once, err);
     int64_t more = traffic->receivers * at_once * looks / messages;
     draft->every = more < looks ? 1 + (int)more : looks;
-    return status;
+    return status == STRAG_OK ? foresee(draft, traffic, looks, err) : status;
 }
 
 static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)

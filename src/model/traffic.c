@@ -17,6 +17,9 @@
  * rank takes as long as this many operations, an operation as long as this many hops. */
 enum { OPERATIONS_PER_MESSAGE = 8, OPERATIONS_PER_VISIT = 8, HOPS_PER_OPERATION = 8 };
 
+/* What is foreseen may be wrong by this factor: ranks differ. */
+static const double UNSURE = 1.5;
+
 /* An algorithm with this many different rounds knows nothing of dimensions: a grid's lines
  * are not equal for it. */
 enum { ROUNDS_ON_GRIDS = 256 };
@@ -285,6 +288,15 @@ int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds
                                                                   : STRAG_OK;
 }
 
+int strag_traffic_foresee(const struct strag_traffic *traffic, int64_t visits, int64_t operations,
+                          struct strag_error *err)
+{
+    const double each = (double)visits * OPERATIONS_PER_VISIT + (double)operations;
+    return traffic->receivers * each > UNSURE * (double)traffic->visited_most
+               ? too_many(traffic, err)
+               : STRAG_OK;
+}
+
 /* Room for one more route. */
 static bool grow_hops(struct strag_platform *platform, size_t used)
 {
@@ -551,16 +563,27 @@ int strag_traffic_joins(struct strag_traffic *traffic, int rank)
     return traffic->first_seen;
 }
 
+/* Rounds that are like no other, to count next: some, then as many as lead to `most` if the next
+ * ones have as many operations as those so far. */
+static int rounds_to_count(int round, int64_t operations, int64_t most)
+{
+    enum { FEWEST = 32, MOST = 1024 };
+    const double wanted = operations > 0 ? (double)(most - operations) * round / (double)operations
+                          : round > 0    ? MOST
+                                         : FEWEST;
+    return wanted < FEWEST ? FEWEST : wanted > MOST ? MOST : (int)wanted + 1;
+}
+
 int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most)
 {
-    enum { AT_ONCE = 1024 }; /* rounds that are like no other */
     const struct strag_instance *instance = &traffic->subject.instance;
     const int64_t visited = traffic->visited;
     int64_t operations = 0, examined = 0;
     traffic->counts_only = true;
     for (int round = 0; round < instance->claim.rounds && operations <= most;) {
         const int64_t before = traffic->visited;
-        int period = strag_instance_single_rounds(instance, round, AT_ONCE);
+        int period =
+            strag_instance_single_rounds(instance, round, rounds_to_count(round, operations, most));
         const int repeats = period > 0 ? 1 : strag_instance_same_rounds(instance, round, &period);
         const int end = round + period;
         strag_subject_visit(&traffic->subject, rank, (struct strag_rounds){round, end});

@@ -92,6 +92,17 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
 int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds, int64_t at_once,
                          struct strag_error *err);
 
+/**
+ * Before anything is visited: will it be given up as strag_traffic_narrow says, by what one rank
+ * lets expect?
+ *
+ * @param visits      of each rank that is looked at
+ * @param operations  that it has in the rounds that are visited
+ * @return STRAG_OK, or STRAG_ERR_UNSUPPORTED
+ */
+int strag_traffic_foresee(const struct strag_traffic *traffic, int64_t visits, int64_t operations,
+                          struct strag_error *err);
+
 /** The first round in which a rank has an operation; the number of rounds: in none. */
 int strag_traffic_joins(struct strag_traffic *traffic, int rank);
 
