@@ -109,8 +109,10 @@ grep -q '^minimum: 100$' "$saved" || fail "the minimum is not in the file"
 grep -q '^strict: true$' "$saved" || fail "a minimum that the user sets has exceptions"
 cp "$saved" "$files/flat.yaml"
 # As with a core for each rank, by the model alone.
-machine='--tree 4' agrees 'ranks that do not yield' 4 --mca mpi_yield_when_idle 0 "${sizes[@]}"
-grep -q '^oversubscribed:' "$saved" && fail "oversubscribed without shared memory"
+if ! without '[!4]*' "ranks yield wherever there are more of them than cores"; then
+    machine='--tree 4' agrees 'ranks that do not yield' 4 --mca mpi_yield_when_idle 0 "${sizes[@]}"
+    grep -q '^oversubscribed:' "$saved" && fail "oversubscribed without shared memory"
+fi
 agrees mapping 3 --mca coll_strag_reproducible mapping "${sizes[@]}"
 grep -q '^reproducible: mapping$' "$saved" || fail "the mapping is not said to decide"
 grep -q '^quick: true$' "$saved" || fail "verbose lines change the table"
