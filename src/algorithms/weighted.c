@@ -432,6 +432,12 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     return bodies;
 }
 
+/* A segment. */
+static int unit(const struct strag_problem *problem)
+{
+    return (int)segment_blocks(problem->prepared);
+}
+
 const struct strag_algorithm strag_weighted = {
     .name = "weighted",
     .summary = "links of any rates: a slow one carries as much less",
@@ -448,4 +454,5 @@ const struct strag_algorithm strag_weighted = {
     .build = build,
     .bounds = bounds,
     .same_rounds = same_rounds,
+    .unit = unit,
 };

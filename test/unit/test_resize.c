@@ -94,7 +94,7 @@ static int resize_all(const struct strag_algorithm *algorithm, const struct stra
 TEST(more_segments)
 {
     static const char *const trees[] = {"((2,3),(4))", "(3,3,3)", "(5,2,1)", "((2,2),(2,2),(3))"};
-    int resized[2] = {0, 0};
+    int resized[3] = {0};
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
             struct strag_topology *topology = machine_tree(trees[t]);
@@ -103,16 +103,20 @@ TEST(more_segments)
             resized[0] += resize_all(support_algorithm("flexreduce-pipelined"), &problem);
             strag_topology_free(topology);
         }
-        for (int n = 2; n < 40 && states[i].nstragglers && !states[i].nslow; n++) {
+        for (int n = 2; n < 40; n++) {
             struct strag_topology *topology = machine_flat(n, 1 + n % 3);
             const struct strag_problem problem = {
                 .n = n, .topology = topology, .state = &states[i]};
-            resized[1] += resize_all(support_algorithm("straggler-pipeline"), &problem);
+            if (states[i].nstragglers && !states[i].nslow)
+                resized[1] += resize_all(support_algorithm("straggler-pipeline"), &problem);
+            if (states[i].nslow && n > states[i].slow[0].rank)
+                resized[2] += resize_all(support_algorithm("weighted"), &problem);
             strag_topology_free(topology);
         }
     }
     assert_true(resized[0] > 100);
     assert_true(resized[1] > 500);
+    assert_true(resized[2] > 100);
 }
 
 TEST(plans_that_are_too_long)
