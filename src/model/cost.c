@@ -258,15 +258,16 @@ static int check_operations(const struct draft *draft, struct strag_traffic *tra
     return STRAG_OK;
 }
 
-/* Is it plain that too much would have to be visited? */
+/* Is it plain that too much would have to be visited? By the rank with the fewer operations: the
+ * other one may work for many. */
 static int foresee(const struct draft *draft, const struct strag_traffic *traffic, int looks,
                    struct strag_error *err)
 {
     const int64_t taken = (looks + draft->every - 1) / draft->every;
+    const int64_t operations = traffic->examined > 0 ? traffic->examined_least : 0;
     if (is_near(draft, traffic, draft->every - 1))
-        return strag_traffic_foresee(traffic, 1 + taken / STRAG_PLATFORM_ROUNDS, traffic->examined,
-                                     err);
-    return strag_traffic_foresee(traffic, taken, traffic->examined / draft->every, err);
+        return strag_traffic_foresee(traffic, 1 + taken / STRAG_PLATFORM_ROUNDS, operations, err);
+    return strag_traffic_foresee(traffic, taken, operations / draft->every, err);
 }
 
 /* If ranks have more messages than these in a round, few ranks are enough to tell of all, and not

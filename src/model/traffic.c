@@ -248,6 +248,7 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
     *traffic = (struct strag_traffic){
         .platform = platform,
         .receivers = problem->n,
+        .examined_least = INT64_MAX,
         .visited_most = INT64_MAX,
         .pace = 1 / platform->links->model.bandwidth,
         .local_pace = 1 / platform->links->model.local_bandwidth,
@@ -593,6 +594,8 @@ int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_
     }
     traffic->counts_only = false;
     traffic->visited = visited;
+    if (examined < traffic->examined_least)
+        traffic->examined_least = examined;
     if (examined > traffic->examined)
         traffic->examined = examined;
     return operations;

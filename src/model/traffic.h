@@ -57,8 +57,8 @@ struct strag_traffic {
     bool failed;                       /* out of memory for messages */
     bool counts_only;                  /* operations are counted, and no messages recorded */
     int first_seen;                    /* the lowest round of an operation that was counted */
-    int64_t examined;                  /* operations of a rank in rounds that stand for others,
-                                          the most of those that were counted */
+    int64_t examined, examined_least;  /* operations of a rank in rounds that stand for others,
+                                          the most and the least of those that were counted */
     int64_t visited, visited_most;     /* operations; if there are more, it is given up */
     double pace, local_pace; /* seconds per byte between hosts, and within one, by the model */
     double posting; /* seconds of the latency of the messages at hand: strag_model.overhead */
