@@ -245,7 +245,7 @@ static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persi
     int code = coll_strag_choose(call);
     if (code == OMPI_SUCCESS)
         coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice,
-                             call->op);
+                             call->op, COLL_STRAG_IS_INIT);
     if (code == OMPI_SUCCESS && call->choice.algorithm)
         code = make(call, own);
     coll_strag_stuck_end(&module->stuck);

@@ -32,7 +32,7 @@ static bool job_progress(struct coll_strag_job *job)
         request->begun = true;
         coll_strag_stuck_begin(request->channel.stuck, call->number, call->count * call->size);
         coll_strag_stuck_say(request->channel.stuck, request->channel.shm, call->number,
-                             call->count * call->size, &call->choice, call->op);
+                             call->count * call->size, &call->choice, call->op, 0);
         request->start = request->call.module->ledger ? coll_strag_seconds() : 0;
         status = coll_strag_run_begin(&request->run, &request->call, &request->channel, true);
     }

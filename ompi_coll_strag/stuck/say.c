@@ -25,12 +25,14 @@ static const char *name_of(int index)
 static void put_call(FILE *out, const struct strag_roster_entry *entry)
 {
     const char *names[COLL_STRAG_OUTCOMES];
-    const int op = (int)(entry->what >> 48);
+    const int op = (int)(entry->what >> 48 & COLL_STRAG_OWN_OPERATOR);
     const int outcome = coll_strag_what_outcome(entry->what);
     if (entry->bytes == 0 && entry->what == 0) {
         fputs("for which the communicator is set up", out);
         return;
     }
+    if (entry->what & COLL_STRAG_IS_INIT)
+        fputs("MPI_Allreduce_init of ", out);
     fputs(strag_units_count((long long)entry->bytes, "byte").text, out);
     if (entry->what == 0)
         return;

@@ -8,12 +8,16 @@
 #include "run/roster.h"
 
 enum {
-    COLL_STRAG_OWN_OPERATOR = 0xffff, /* the program's */
+    COLL_STRAG_OWN_OPERATOR = 0x7fff, /* the program's */
     COLL_STRAG_NAMED = 8,             /* ranks of each kind; of more the number is given */
 };
 
+/* Of what must be the same: it is a call of MPI_Allreduce_init. */
+#define COLL_STRAG_IS_INIT (UINT64_C(1) << 63)
+
 /** What must be the same on all ranks of a call, in addition to its bytes: the operator, as far as
- * it is MPI's own, blocks, and the outcome of its choice, from the top. @return not 0 */
+ * it is MPI's own, blocks, and the outcome of its choice, from the top but one bit. @return not 0
+ */
 static inline uint64_t coll_strag_what(int outcome, int blocks, ompi_op_t *op)
 {
     const int kind = ompi_op_is_intrinsic(op) ? op->o_f_to_c_index : COLL_STRAG_OWN_OPERATOR;

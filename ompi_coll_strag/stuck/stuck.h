@@ -84,17 +84,19 @@ static inline void coll_strag_stuck_begin(struct coll_strag_stuck *stuck, uint64
 }
 
 /** What runs it is known. @param shm  NULL if the host's ranks share no memory
- * @param number, bytes  as above */
+ * @param number, bytes  as above @param init  COLL_STRAG_IS_INIT, or 0 */
 static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct strag_shm *shm,
                                         uint64_t number, size_t bytes,
-                                        const struct coll_strag_choice *choice, ompi_op_t *op)
+                                        const struct coll_strag_choice *choice, ompi_op_t *op,
+                                        uint64_t init)
 {
     if (choice->algorithm && choice->algorithm != stuck->algorithm) {
         stuck->algorithm = choice->algorithm;
         stuck->outcome = coll_strag_outcome(choice);
     }
-    const uint64_t what = coll_strag_what(
-        choice->algorithm ? stuck->outcome : COLL_STRAG_OUTCOME_PREVIOUS, choice->blocks, op);
+    const uint64_t what =
+        init | coll_strag_what(choice->algorithm ? stuck->outcome : COLL_STRAG_OUTCOME_PREVIOUS,
+                               choice->blocks, op);
     __atomic_store_n(&stuck->what, what, __ATOMIC_RELAXED);
     if (shm)
         strag_shm_enter_call(shm, number, bytes, what);

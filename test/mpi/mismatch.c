@@ -12,6 +12,8 @@
  * A call of no elements Open MPI does not show to its components: the rank has left out a call.
  * The others get an error when it makes the next one with another count, or frees the communicator.
  *
+ * A rank may call MPI_Allreduce_init where others call MPI_Allreduce: an error on all ranks.
+ *
  * Where calls are watched, a call that counts for the watch on some ranks only puts the samples
  * that they send each other out of step: then later calls may fail, too.
  *
@@ -123,6 +125,27 @@ static void leave_out(const char *algorithm, bool next)
     TEST_CHECK(me || errors > 0, "no error, though a rank has left out a call");
 }
 
+/* One rank calls MPI_Allreduce_init, and the others MPI_Allreduce with the same vector. */
+static void call_init(const char *algorithm)
+{
+#ifdef TEST_HAVE_PERSISTENT
+    MPI_Comm comm = test_pinned(MPI_COMM_WORLD, algorithm);
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code;
+    TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    call_right(comm, 300, "before");
+    if (test.rank == test.n - 1)
+        code = TEST_PERSISTENT(Allreduce_init)(values, sums, 300, MPI_DOUBLE, MPI_SUM, comm,
+                                               MPI_INFO_NULL, &request);
+    else
+        code = MPI_Allreduce(values, sums, 300, MPI_DOUBLE, MPI_SUM, comm);
+    TEST_CHECK(is_error(code), "no error, though a rank has called MPI_Allreduce_init");
+    TEST_MPI(MPI_Comm_free(&comm));
+#else
+    (void)algorithm;
+#endif
+}
+
 static void run_pinned(const char *algorithm)
 {
     static const struct {
@@ -150,6 +173,7 @@ static void run_pinned(const char *algorithm)
     TEST_MPI(MPI_Comm_free(&comm));
     leave_out(algorithm, false);
     leave_out(algorithm, true);
+    call_init(algorithm);
 }
 
 /* Long enough to be watched. @param other  of one rank, once @param strict  later calls are right
