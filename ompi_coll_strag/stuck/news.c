@@ -69,17 +69,17 @@ static int rank_in_world(const ompi_communicator_t *comm, int rank)
     return name.jobid == OPAL_PROC_MY_NAME.jobid ? (int)name.vpid : -1;
 }
 
-void coll_strag_stuck_send(ompi_communicator_t *comm, int32_t id, int rank,
-                           const struct strag_roster_entry *self, struct strag_roster *roster)
+/* @param to  rank in MPI_COMM_WORLD; -1 if it is not there */
+static void send_to(int to, uint64_t communicator, int32_t id,
+                    const struct strag_roster_entry *self, struct strag_roster *roster)
 {
     ompi_communicator_t *world = coll_strag_world();
-    const int to = rank_in_world(comm, rank);
     struct sent *sent = world && to >= 0 ? malloc(sizeof *sent) : NULL;
     if (NULL == sent)
         return;
     strag_roster_write(roster, self, &sent->message);
     sent->message.id = id;
-    sent->message.communicator = coll_strag_comm_number(comm);
+    sent->message.communicator = communicator;
     if (MCA_PML_CALL(isend(&sent->message, sent->message.length, MPI_BYTE, to, TAG,
                            MCA_PML_BASE_SEND_STANDARD, world, &sent->request)) != OMPI_SUCCESS) {
         free(sent);
@@ -87,6 +87,18 @@ void coll_strag_stuck_send(ompi_communicator_t *comm, int32_t id, int rank,
     }
     sent->next = first_sent;
     first_sent = sent;
+}
+
+void coll_strag_stuck_send(ompi_communicator_t *comm, int32_t id, int rank,
+                           const struct strag_roster_entry *self, struct strag_roster *roster)
+{
+    send_to(rank_in_world(comm, rank), coll_strag_comm_number(comm), id, self, roster);
+}
+
+void coll_strag_stuck_answer(const struct coll_strag_stuck_received *received,
+                             const struct strag_roster_entry *self)
+{
+    send_to(received->from, received->message.communicator, received->message.id, self, NULL);
 }
 
 void coll_strag_stuck_free_sent(void)

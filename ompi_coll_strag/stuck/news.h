@@ -71,6 +71,11 @@ struct coll_strag_stuck_received {
  * @return it, valid until the next call; NULL if there is none */
 const struct coll_strag_stuck_received *coll_strag_stuck_receive(void);
 
+/** Answer it: the communicator is not here any more. @param self  this rank, as the sender knows it
+ */
+void coll_strag_stuck_answer(const struct coll_strag_stuck_received *received,
+                             const struct strag_roster_entry *self);
+
 /** Is it a whole message, from a rank of this communicator about this communicator? */
 bool coll_strag_stuck_is_about(const struct coll_strag_stuck_received *received,
                                ompi_communicator_t *comm);

@@ -153,6 +153,8 @@ static void put_known(FILE *out, const struct strag_roster_entry *known)
         fputs(" which does not run", out);
     else if (known->state == STRAG_ROSTER_FAILED)
         fputs(" which has failed", out);
+    else if (known->state == STRAG_ROSTER_GONE)
+        fputs(" which has freed the communicator", out);
     else
         fprintf(out, " in call %llu", (unsigned long long)known->number);
     if (known->state <= STRAG_ROSTER_RUNS && known->bytes)

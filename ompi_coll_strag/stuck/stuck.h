@@ -10,6 +10,7 @@
  *                     exchanged between hosts, by small messages (stuck/news.h)
  *     another vector  the call fails on all ranks that wait in it, and one says why
  *     a failed rank   the call fails on all ranks that wait in it
+ *     a rank that has freed the communicator   likewise
  *     a missing rank  one rank says so after coll_strag_stuck seconds, and at doubling times
  *
  * Calls that run pay for a few stores. A rank that is in MPI, in whatever call, answers what others

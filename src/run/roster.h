@@ -37,6 +37,7 @@ enum strag_roster_state {
     STRAG_ROSTER_ELSEWHERE, /* it is in MPI, but in no call */
     STRAG_ROSTER_STOPPED,   /* it is in a call, but has not run for some seconds */
     STRAG_ROSTER_FAILED,    /* it has failed, and makes no more calls */
+    STRAG_ROSTER_GONE,      /* likewise: it has freed the communicator after the call `number` */
 };
 
 /* The state of a rank. */

@@ -220,6 +220,15 @@ for who in ${STRAG_TEST_FULL:+0} 1; do
         --later error --who "$who"
     grep -q "$different" "$output" || fail "not reported: $(cat "$output")"
 done
+gone='^  rank 1 \([^)]*\) has not called it, and has freed the communicator$'
 into_output 4 "${options[@]}" "$programs/stuck" --away free --who 1
 lines 1 "$different"
-lines 1 '^  rank 1 \([^)]*\) has not called it, and has freed the communicator$'
+lines 1 "$gone"
+# Over a network every rank that waits may say so.
+into_output 4 "${options[@]}" --mca coll_strag_shared_memory 0 --mca coll_strag_transport pml "$programs/stuck" \
+    --away free --who 1
+grep -Eq "$gone" "$output" || fail "not reported: $(cat "$output")"
+if can_make_hosts; then
+    into_output 4 "${options[@]}" "$on_hosts" 1 - "$programs/stuck" --away free --who 1
+    grep -Eq "$gone" "$output" || fail "not reported: $(cat "$output")"
+fi
