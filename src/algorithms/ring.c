@@ -79,6 +79,13 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     return strag_ring_same_rounds(problem->n, round);
 }
 
+/* If the next rank is not the one before as well. */
+static bool turns(const struct strag_problem *problem, int *shift)
+{
+    *shift = 1;
+    return problem->n > 2;
+}
+
 const struct strag_algorithm strag_ring = {
     .name = "ring",
     .summary = "neighbours only; least traffic, most rounds",
@@ -90,4 +97,5 @@ const struct strag_algorithm strag_ring = {
     .claim = claim,
     .build = build,
     .same_rounds = same_rounds,
+    .turns = turns,
 };

@@ -120,8 +120,8 @@ static void check(bool good, const char *what)
 
 int main(void)
 {
-    static struct coll_strag_failure none;
     static ompi_communicator_t comm; /* which has not failed: from 5.0 on that is looked at */
+    static struct coll_strag_failure none = {.comm = &comm};
     struct coll_strag_arrivals *arrivals = coll_strag_arrivals_create(&comm, &none);
     int without = STRAG_ARRIVALS_UNDECIDED;
     check(arrivals != NULL, "out of memory");

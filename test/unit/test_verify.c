@@ -379,6 +379,44 @@ TEST(two_peers_in_a_round_are_two_ports)
     strag_plan_free_all(plans, 3);
 }
 
+static void assert_turned(struct strag_plan **plans, int n, int shift)
+{
+    for (int r = 1; r < n; r++) {
+        assert_int_equal(plans[r]->nops, plans[0]->nops);
+        for (int o = 0; o < plans[0]->nops; o++) {
+            const struct strag_op *zero = &plans[0]->ops[o], *op = &plans[r]->ops[o];
+            assert_int_equal(op->kind, zero->kind);
+            assert_int_equal(op->own_left, zero->own_left);
+            assert_int_equal(op->round, zero->round);
+            assert_int_equal(op->peer, (zero->peer + r) % n);
+            assert_int_equal(op->first, (zero->first + r * shift) % plans[0]->bounds.blocks);
+            assert_int_equal(op->count, zero->count);
+        }
+    }
+}
+
+/* A proof of rank 0 holds for all if they do what it does, turned: do they? */
+TEST(what_turns)
+{
+    int found = 0;
+    for (int a = 0; strag_algorithms[a]; a++) {
+        for (int n = 2; n <= 40 && strag_algorithms[a]->turns; n++) {
+            struct strag_topology *topology = machine_flat(n, 1);
+            struct strag_problem problem = {.n = n, .topology = topology};
+            struct strag_plan **plans = support_plans(strag_algorithms[a], n);
+            int shift;
+            found++;
+            if (!strag_algorithms[a]->turns(&problem, &shift))
+                assert_int_equal(n, 2); /* the next rank is the one before */
+            else
+                assert_turned(plans, n, shift);
+            support_plans_free(plans, n);
+            strag_topology_free(topology);
+        }
+    }
+    assert_true(found > 0);
+}
+
 /* Ranks 0 and 1 sum up first; rank 2 comes in round 1. */
 TEST(the_late_rank_comes_when_it_is_claimed)
 {
