@@ -28,7 +28,7 @@ ROWS = (
     ("one host, 2 ranks", r"auto, (short|longer) vectors.*: 2 ranks"),
     ("one host, 4 ranks on 2 cores", r"auto, (short|longer) vectors.*: 4 ranks"),
     ("one host, 8 ranks on 2 cores", r"auto, (short|longer) vectors.*: 8 ranks"),
-    ("one host, 16 to 128 ranks on 2 cores", r"auto, more ranks than processors.*"),
+    ("one host, 16 and 32 ranks on 2 cores", r"auto, more ranks than processors.*"),
     ("8 identical hosts", r"Eight hosts on one switch"),
     ("32 and 64 identical hosts", r"(32|64) hosts on one switch"),
     ("4 to 8 hosts, no configuration", r"(\d+ hosts|Hosts) without configuration.*"),
