@@ -163,7 +163,7 @@ static void end_different(struct coll_strag_stuck *stuck, const struct strag_ros
 {
     if (tells_why(stuck))
         coll_strag_say_different(stuck->examined.comm, self, other);
-    if ((self->what | other->what) & COLL_STRAG_IS_INIT) /* its messages are the PML's */
+    if ((self->what ^ other->what) & COLL_STRAG_IS_INIT) /* its messages are the PML's */
         coll_strag_note_failure(stuck->examined.failure, MPI_ERR_TRUNCATE, false);
     doom(stuck, MPI_ERR_TRUNCATE);
 }

@@ -125,8 +125,8 @@ def finished(strag):
     # A line to the same terminal has no progress before it.
     for arguments, out, shows, leaves in (
             ("plan ring -n 1300 --yes --format json", "/dev/null", rb"strag plan: writing, \d+ %, \d+ s", "$"),
-            ("verify ring -n 1100", None, rb"strag verify: running, 4 of 4, \d+ %, \d+ s",
-             "verified ring n=1100 blocks=1100 ")):
+            ("verify hamiltonian -n 1100", None, rb"strag verify: running, 4 of 4, \d+ %, \d+ s",
+             "verified hamiltonian n=1100 blocks=1100 ")):
         session = Session(strag, arguments, out)
         status = session.end()
         check(status == 0, f"{arguments}: exit status {status}")

@@ -224,11 +224,11 @@ gone='^  rank 1 \([^)]*\) has not called it, and has freed the communicator$'
 into_output 4 "${options[@]}" "$programs/stuck" --away free --who 1
 lines 1 "$different"
 lines 1 "$gone"
-# Over a network every rank that waits may say so.
+# Over a network every rank that waits may say so, or learns that another one has failed for it.
 into_output 4 "${options[@]}" --mca coll_strag_shared_memory 0 --mca coll_strag_transport pml "$programs/stuck" \
-    --away free --who 1
+    --away free --who 1 --later error
 grep -Eq "$gone" "$output" || fail "not reported: $(cat "$output")"
 if can_make_hosts; then
-    into_output 4 "${options[@]}" "$on_hosts" 1 - "$programs/stuck" --away free --who 1
+    into_output 4 "${options[@]}" "$on_hosts" 1 - "$programs/stuck" --away free --who 1 --later error
     grep -Eq "$gone" "$output" || fail "not reported: $(cat "$output")"
 fi
