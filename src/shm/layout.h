@@ -35,7 +35,8 @@ struct strag_shm_user {
     struct strag_shm_peer *peer;
 };
 
-/* Long slots that go round: whichever was put back first is taken next. */
+/* Long slots that go round: whichever was put back first is taken next, or, where ranks share
+ * processors, the one that was put back last. */
 struct strag_shm_rotation {
     uint16_t *slots; /* [places]; free ones begin at `first` */
     unsigned places, first, free;

