@@ -136,8 +136,7 @@ static void allreduce(struct bench *bench, int contender, size_t count)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* The late rank computes. (The others do not look at the clock: that would count in short calls.)
- */
+/* The late rank computes. The others do not read the clock, which would count in short calls. */
 static void be_late(const struct bench *bench, double delay)
 {
     if (delay <= 0 || bench->rank != bench->n / 2)

@@ -93,8 +93,8 @@ int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds
                          struct strag_error *err);
 
 /**
- * Before anything is visited: will it be given up as strag_traffic_narrow says, by what one rank
- * lets expect?
+ * Before anything is visited: will it be given up as strag_traffic_narrow says, judging by
+ * one rank?
  *
  * @param visits      of each rank that is looked at
  * @param operations  that it has in the rounds that are visited

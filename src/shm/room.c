@@ -87,7 +87,7 @@ static void push_large(struct strag_shm_process *process, unsigned slot)
 
 /* @param newest  the slot that was put back last, rather than the first. Ranks that share
  * processors share caches, too, and a slot that was never used costs the kernel its pages: with 16
- * ranks on two processors the first 40 calls of 1 MiB took 7.7 ms in the mean, and take 3.4 so. */
+ * ranks on two processors the first 40 calls of 1 MiB took 7.7 ms in the mean, and take 3.6 so. */
 static unsigned pop_large(struct strag_shm_process *process, bool newest)
 {
     struct strag_shm_rotation *rotation = &process->rotation;
