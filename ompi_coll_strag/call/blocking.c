@@ -97,8 +97,7 @@ static int run(struct coll_strag_call *call)
     int code = coll_strag_choose(call);
     if (code != OMPI_SUCCESS)
         return code;
-    coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice, call->op,
-                         0);
+    coll_strag_stuck_say(&module->stuck, module->shm, &call->choice, call->op, 0);
     if (module->watch_in &&
         (code = coll_strag_setup_watch(module, call->comm, bytes)) != OMPI_SUCCESS)
         coll_strag_fail(module, code, false); /* but others may wait in the previous component */
@@ -166,8 +165,7 @@ int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
         coll_strag_count_delegated(module);
         const uint64_t number = coll_strag_stuck_count(&module->stuck);
         coll_strag_stuck_begin(&module->stuck, number, (size_t)count * size);
-        coll_strag_stuck_say(&module->stuck, module->shm, number, (size_t)count * size, &previous,
-                             op, 0);
+        coll_strag_stuck_say(&module->stuck, module->shm, &previous, op, 0);
         const int code = module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
                                                     module->previous.allreduce_module);
         coll_strag_stuck_end(&module->stuck);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Allreduce_init. MPI lets it wait for the other ranks: it sets the communicator up if that is
- * not done yet, chooses what runs all starts, and plans.
+ * not done yet, chooses what runs all starts, makes sure that all ranks have called it with the
+ * same arguments, and plans.
  *
  * Persistent requests may be started in any order, and in another one on each rank; only the calls
  * of MPI_Allreduce_init are in the same order everywhere. Hence two of them cannot wait for each
@@ -120,36 +121,85 @@ static int request_free(ompi_request_t **request)
     return OMPI_SUCCESS;
 }
 
+/* ---- The same arguments ---- */
+
+/* What the ranks compare. */
+struct comparison {
+    int32_t able;                          /* can every rank have a request of strag's? */
+    struct strag_roster_entry least, most; /* of all ranks' calls */
+};
+
+static bool is_less(const struct strag_roster_entry *a, const struct strag_roster_entry *b)
+{
+    return a->bytes != b->bytes ? a->bytes < b->bytes
+           : a->what != b->what ? a->what < b->what
+                                : a->rank < b->rank;
+}
+
+/* As in struct strag_agreement. */
+static void compare(void *context, void *value, const void *other)
+{
+    struct comparison *ours = value;
+    const struct comparison *theirs = other;
+    (void)context;
+    ours->able = ours->able && theirs->able;
+    if (is_less(&theirs->least, &ours->least))
+        ours->least = theirs->least;
+    if (is_less(&ours->most, &theirs->most))
+        ours->most = theirs->most;
+}
+
+/* Requests that differ would wait for each other when they are started: all ranks have an error
+ * here, and make none. @param[in,out] able  can this rank have one? Then: can all?
+ * @param[out] same  are all ranks' arguments? */
+static int agree(const struct coll_strag_call *call, bool *able, bool *same)
+{
+    struct coll_strag_module *module = call->module;
+    const struct strag_roster_entry self = {.rank = ompi_comm_rank(call->comm),
+                                            .state = STRAG_ROSTER_RUNS,
+                                            .number = call->number,
+                                            .bytes = module->stuck.bytes,
+                                            .what = module->stuck.what};
+    struct comparison all = {*able, self, self};
+    const int code = coll_strag_agree(&module->failure, &all, sizeof all, compare);
+    *able = all.able;
+    *same = all.least.bytes == all.most.bytes && all.least.what == all.most.what;
+    if (code == OMPI_SUCCESS && !*same && self.rank == 0)
+        coll_strag_say_different(call->comm, &all.least, &all.most);
+    return code;
+}
+
 /* ---- The channel ---- */
 
-/* Collective. @param own  NULL if this rank has no memory, or no tag
- * @param[out] all  does every rank have one? */
+/* Of all ranks. */
+struct addresses {
+    struct strag_shm_info *infos; /* [rank] */
+    int32_t *numbers;             /* [rank], of messages over UCX */
+};
+
+/* All ranks have a request. @param[out] able  does every rank have a channel? */
 static int open_channel(const struct coll_strag_call *call, struct coll_strag_persistent *own,
-                        int32_t *all)
+                        const struct addresses *all, bool *able)
 {
     const struct coll_strag_module *module = call->module;
     const int n = ompi_comm_size(call->comm), me = ompi_comm_rank(call->comm);
-    struct strag_shm_info *infos = calloc((size_t)n, sizeof *infos);
-    int32_t *numbers = calloc((size_t)n, sizeof *numbers); /* of messages over UCX */
-    *all = own && infos && numbers;
-    int code = coll_strag_minimum(&module->failure, all);
-    if (code == OMPI_SUCCESS && *all && module->shm) {
-        own->shm = coll_strag_shared_memory_create(call->comm, module->lane_of, &infos[me]);
-        code = coll_strag_allgather(&module->failure, infos, sizeof *infos);
+    int code = OMPI_SUCCESS;
+    if (module->shm) {
+        own->shm = coll_strag_shared_memory_create(call->comm, module->lane_of, &all->infos[me]);
+        code = coll_strag_allgather(&module->failure, all->infos, sizeof *all->infos);
     }
-    if (code == OMPI_SUCCESS && *all && module->ucp) {
-        numbers[me] = coll_strag_ucp_number();
-        code = coll_strag_allgather(&module->failure, numbers, sizeof *numbers);
-        own->ucp = coll_strag_ucp_another(module->ucp, numbers);
+    if (code == OMPI_SUCCESS && module->ucp) {
+        all->numbers[me] = coll_strag_ucp_number();
+        code = coll_strag_allgather(&module->failure, all->numbers, sizeof *all->numbers);
+        own->ucp = coll_strag_ucp_another(module->ucp, all->numbers);
     }
-    if (code == OMPI_SUCCESS && *all) {
-        *all = (!module->ucp || own->ucp) &&
-               (!module->shm || (coll_strag_shared_memory_lacking(infos, n) == n &&
-                                 strag_shm_join(own->shm, infos) == STRAG_SHM_ABLE));
-        code = coll_strag_minimum(&module->failure, all);
-    }
-    free(infos);
-    free(numbers);
+    if (code != OMPI_SUCCESS)
+        return code;
+    int32_t opened = (!module->ucp || own->ucp) &&
+                     (!module->shm || (coll_strag_shared_memory_lacking(all->infos, n) == n &&
+                                       strag_shm_join(own->shm, all->infos) == STRAG_SHM_ABLE));
+    code = coll_strag_minimum(&module->failure, &opened);
+    *able = opened;
     return code;
 }
 
@@ -211,18 +261,36 @@ static bool is_in_use(const struct coll_strag_module *module, int tag)
     return NULL != own;
 }
 
-/* @param[out] made  NULL on all ranks if one of them cannot have one, or on this one after an error
- */
-static int make(const struct coll_strag_call *call, struct coll_strag_persistent **made)
+/* Local. @return NULL: it can have none; or out of memory */
+static struct coll_strag_persistent *prepare(const struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
     const int tag =
         COLL_STRAG_TAG_PERSISTENT - (int)(module->persistent_made++ % COLL_STRAG_TAGS_PERSISTENT);
-    const bool possible = module->pml.by_shape && !is_in_use(module, tag);
-    struct coll_strag_persistent *own = possible ? create(call, tag) : NULL;
-    int32_t all;
-    const int code = open_channel(call, own, &all);
-    *made = code == OMPI_SUCCESS && all ? own : NULL;
+    return module->pml.by_shape && !is_in_use(module, tag) ? create(call, tag) : NULL;
+}
+
+/* A request that strag handles, if the choice says so and all ranks can have one.
+ * @param[out] made  NULL on all ranks if there is none, or on this one after an error */
+static int make(const struct coll_strag_call *call, struct coll_strag_persistent **made)
+{
+    const size_t n = (size_t)ompi_comm_size(call->comm);
+    struct coll_strag_persistent *own = call->choice.algorithm ? prepare(call) : NULL;
+    const struct addresses all = {own ? calloc(n, sizeof *all.infos) : NULL,
+                                  own ? calloc(n, sizeof *all.numbers) : NULL};
+    bool able = own && all.infos && all.numbers, same = true;
+    int code = agree(call, &able, &same);
+    if (code == OMPI_SUCCESS && able && same)
+        code = open_channel(call, own, &all, &able);
+    free(all.infos);
+    free(all.numbers);
+    if (code != OMPI_SUCCESS) /* others may have theirs, and wait for this rank */
+        coll_strag_fail(call->module, code, false);
+    if (code != OMPI_SUCCESS && !call->choice.algorithm)
+        code = OMPI_SUCCESS; /* the previous component's request needs no agreement */
+    else if (code == OMPI_SUCCESS && !same)
+        code = MPI_ERR_TRUNCATE;
+    *made = code == OMPI_SUCCESS && able ? own : NULL;
     if (*made)
         keep(own);
     else if (own) {
@@ -233,31 +301,27 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
     return code;
 }
 
-/* A request that strag handles, if the choice says so and all ranks can have one; else it is
- * delegated. */
+/* All ranks wait for each other here. */
 static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persistent **own)
 {
     struct coll_strag_module *module = call->module;
     const size_t bytes = call->count * call->size;
     coll_strag_wait_for_earlier(module, call->comm);
-    call->number = coll_strag_stuck_count(&module->stuck); /* it waits for the other ranks, too */
+    call->number = coll_strag_stuck_count(&module->stuck);
     coll_strag_stuck_begin(&module->stuck, call->number, bytes);
     int code = coll_strag_choose(call);
-    if (code == OMPI_SUCCESS)
-        coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice,
-                             call->op, COLL_STRAG_IS_INIT);
-    if (code == OMPI_SUCCESS && call->choice.algorithm)
+    if (code == OMPI_SUCCESS) {
+        coll_strag_stuck_say(&module->stuck, module->shm, &call->choice, call->op,
+                             COLL_STRAG_IS_INIT);
         code = make(call, own);
-    coll_strag_stuck_end(&module->stuck);
-    if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
+    } else { /* others may wait for this rank */
         coll_strag_fail(module, code, false);
-        return code;
     }
-    if (*own)
-        return code;
-    if (call->choice.algorithm)
+    coll_strag_stuck_end(&module->stuck);
+    if (code == OMPI_SUCCESS && !*own)
+        coll_strag_count_delegated(module);
+    if (code == OMPI_SUCCESS && !*own && call->choice.algorithm)
         coll_strag_leave_to_previous(call, COLL_STRAG_NO_ROOM);
-    coll_strag_count_delegated(module);
     return code;
 }
 

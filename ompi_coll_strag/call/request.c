@@ -31,8 +31,8 @@ static bool job_progress(struct coll_strag_job *job)
         const struct coll_strag_call *call = &request->call;
         request->begun = true;
         coll_strag_stuck_begin(request->channel.stuck, call->number, call->count * call->size);
-        coll_strag_stuck_say(request->channel.stuck, request->channel.shm, call->number,
-                             call->count * call->size, &call->choice, call->op, 0);
+        coll_strag_stuck_say(request->channel.stuck, request->channel.shm, &call->choice, call->op,
+                             0);
         request->start = request->call.module->ledger ? coll_strag_seconds() : 0;
         status = coll_strag_run_begin(&request->run, &request->call, &request->channel, true);
     }

@@ -10,12 +10,17 @@
 
 #include "compat/compat.h"
 
-/* Seconds to wait at most; after which rank 0 names those that are missing, on standard error; and
- * to wait for on other ranks in MPI_Comm_free: rank 0 may be in that of another communicator, and
- * wait for this rank there, but a long message needs the progress of both. */
+/* Seconds to wait at most, in MPI_Finalize; and on rank 0 in MPI_Comm_free, where a rank that is to
+ * come may wait for rank 0. */
 #define COLL_STRAG_COLLECT_WAIT_LIMIT 60.0
-#define COLL_STRAG_COLLECT_SILENTLY   5.0
-#define COLL_STRAG_COLLECT_BRIEFLY    1.0
+#define COLL_STRAG_COLLECT_IN_FREE    9.0
+
+/* Seconds after which rank 0 names those that are missing, on standard error. */
+#define COLL_STRAG_COLLECT_SILENTLY 5.0
+
+/* Seconds to wait on other ranks in MPI_Comm_free: rank 0 may be in that of another communicator,
+ * and wait for this rank there, but a long message needs the progress of both. */
+#define COLL_STRAG_COLLECT_BRIEFLY 1.0
 
 struct coll_strag_collect {
     ompi_communicator_t *comm;

@@ -2,8 +2,7 @@
 #include "stuck.h"
 
 #include "compat/failures.h"
-#include "compat/world.h"
-#include "news.h"
+#include "freed.h"
 #include "user/settings.h"
 
 #include "base/status.h"
@@ -29,15 +28,6 @@ static struct {
     double tick, due;                      /* seconds: between two ticks; when the next one is */
     bool registered;
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* Communicators that were freed last, and after which call: another rank may wait in a later one.
- * Under the lock. */
-enum { FREED = 64 };
-static struct {
-    uint64_t communicator, number;
-    int rank; /* this one's */
-} freed[FREED];
-static unsigned freed_count;
 
 static _Thread_local bool examining; /* this thread has the lock */
 
@@ -281,23 +271,6 @@ static struct coll_strag_stuck *find(const struct coll_strag_stuck_received *rec
     return found;
 }
 
-/* Another rank waits in a call of a communicator that this one has freed. */
-static void answer_gone(const struct coll_strag_stuck_received *received)
-{
-    const struct strag_roster_message *asked = &received->message;
-    if (asked->self.state != STRAG_ROSTER_WAITS || asked->id != 0)
-        return;
-    for (unsigned i = 0; i < FREED && i < freed_count; i++) { /* the last one first */
-        const unsigned place = (freed_count - 1 - i) % FREED;
-        const struct strag_roster_entry self = {
-            .rank = freed[place].rank, .state = STRAG_ROSTER_GONE, .number = freed[place].number};
-        if (freed[place].communicator == asked->communicator) {
-            coll_strag_stuck_answer(received, &self);
-            return;
-        }
-    }
-}
-
 /* What is sent makes progress, which may free the communicator. */
 static void receive(double now)
 {
@@ -306,7 +279,7 @@ static void receive(double now)
         struct coll_strag_stuck *own, *found = find(received, &own);
         struct coll_strag_stuck *stuck = found ? found : own;
         if (!stuck)
-            answer_gone(received);
+            coll_strag_freed_answer(received);
         if (!stuck || !retain_alive(stuck->examined.comm))
             continue;
         ompi_communicator_t *comm = stuck->examined.comm;
@@ -668,17 +641,6 @@ struct strag_standstill coll_strag_stuck_standstill(const struct coll_strag_stuc
     return standstill;
 }
 
-static void note_freed(const struct coll_strag_stuck *stuck)
-{
-    const struct coll_strag_stuck_examined *examined = &stuck->examined;
-    if (examined->id != 0)
-        return;
-    freed[freed_count % FREED].communicator = coll_strag_comm_number(examined->comm);
-    freed[freed_count % FREED].number = stuck->entered;
-    freed[freed_count % FREED].rank = ompi_comm_rank(examined->comm);
-    freed_count++;
-}
-
 void coll_strag_stuck_forget(struct coll_strag_stuck *stuck)
 {
     struct coll_strag_stuck_examined *examined = &stuck->examined;
@@ -691,7 +653,8 @@ void coll_strag_stuck_forget(struct coll_strag_stuck *stuck)
         if (list.next == stuck)
             list.next = examined->next;
         coll_strag_stuck_free_news(examined->news);
-        note_freed(stuck);
+        if (examined->id == 0)
+            coll_strag_freed_note(examined->comm, stuck->entered);
         *examined = (struct coll_strag_stuck_examined){.comm = NULL};
     }
     unlock();

@@ -84,10 +84,9 @@ static inline void coll_strag_stuck_begin(struct coll_strag_stuck *stuck, uint64
     __atomic_store_n(&stuck->running, number, __ATOMIC_RELAXED);
 }
 
-/** What runs it is known. @param shm  NULL if the host's ranks share no memory
- * @param number, bytes  as above @param init  COLL_STRAG_IS_INIT, or 0 */
+/** What runs the call that has begun is known. @param shm  NULL if the host's ranks share no memory
+ * @param init  COLL_STRAG_IS_INIT, or 0 */
 static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct strag_shm *shm,
-                                        uint64_t number, size_t bytes,
                                         const struct coll_strag_choice *choice, ompi_op_t *op,
                                         uint64_t init)
 {
@@ -100,7 +99,7 @@ static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct s
                                choice->blocks, op);
     __atomic_store_n(&stuck->what, what, __ATOMIC_RELAXED);
     if (shm)
-        strag_shm_enter_call(shm, number, bytes, what);
+        strag_shm_enter_call(shm, stuck->running, stuck->bytes, what);
 }
 
 /** What has been said of the call that runs, as one number, whose highest bits are those that two

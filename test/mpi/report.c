@@ -19,6 +19,7 @@
  *     crossed   several communicators, freed in another order on each rank
  *     missing   rank 0 frees a communicator, the others only when the file --until, which gets the
  *               job's output, has a line of rank 0's that says so
+ *     after     each rank frees a communicator when the one before it has
  */
 #include "common.h"
 
@@ -276,6 +277,25 @@ static void run_missing(void)
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
+/* Each rank frees it when the one before it has. */
+static void run_after(void)
+{
+    MPI_Comm comm;
+    int before = 0;
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    TEST_MPI(MPI_Comm_set_name(comm, "after"));
+    allreduce(comm);
+    if (test.rank > 0)
+        TEST_MPI(
+            MPI_Recv(&before, 1, MPI_INT, test.rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    const double start = MPI_Wtime();
+    TEST_MPI(MPI_Comm_free(&comm));
+    const double seconds = MPI_Wtime() - start;
+    TEST_CHECK(seconds < 30, "MPI_Comm_free has waited for %.1f s", seconds);
+    if (test.rank < test.n - 1)
+        TEST_MPI(MPI_Send(&before, 1, MPI_INT, test.rank + 1, 0, MPI_COMM_WORLD));
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = "late", *calls = "100", *bytes = "262144", *late = "-1", *delay = "10",
@@ -305,6 +325,8 @@ int main(int argc, char **argv)
         run_crossed();
     else if (strcmp(mode, "missing") == 0)
         run_missing();
+    else if (strcmp(mode, "after") == 0)
+        run_after();
     else
         run_late();
     free(job.input);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Communicators that this process has freed: another rank may wait in a later call of one, and is
+ * told that this rank makes no more. The last 64 are known, by their numbers, which Open MPI uses
+ * again: who is told believes it when it is said twice (stuck.c).
+ *
+ * By one thread at a time, as in news.h.
+ */
+#ifndef COLL_STRAG_STUCK_FREED_H
+#define COLL_STRAG_STUCK_FREED_H
+
+#include "news.h"
+
+/** It is freed. @param number  of this rank's last call */
+void coll_strag_freed_note(ompi_communicator_t *comm, uint64_t number);
+
+/** A message has come about a communicator that is not here: answer it, if a rank waits in a call
+ * of one that is known. */
+void coll_strag_freed_answer(const struct coll_strag_stuck_received *received);
+
+#endif
