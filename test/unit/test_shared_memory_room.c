@@ -299,6 +299,25 @@ TEST(long_messages_go_round)
     assert_int_equal(places_of(true, 30), STRAG_SHM_CELLS);
 }
 
+/* A slot that was never used costs the kernel its pages. */
+TEST(ranks_that_share_processors_use_a_slot_again)
+{
+    const struct strag_shm_size size = size_of(4, 0, 30);
+    for (int yields = 0; yields <= 1; yields++) {
+        const struct shm_host_options options = {.yields = yields, .size = &size};
+        struct shm_ranks ranks;
+        shm_ranks_create(&ranks, 2, &options);
+        struct strag_shm *shm = ranks.views[0];
+        begin_all(&ranks);
+        const unsigned slot = strag_shm_take_slot(shm, BYTES);
+        strag_shm_put_slot(shm, slot);
+        const unsigned next = strag_shm_take_slot(shm, BYTES);
+        assert_int_equal(next == slot, yields);
+        strag_shm_put_slot(shm, next);
+        finish(&ranks);
+    }
+}
+
 /* Each communicator has a slot whatever others have, and no more than that. */
 TEST(each_communicator_has_a_slot)
 {
