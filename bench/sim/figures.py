@@ -168,7 +168,7 @@ def show_choices(prices):
     print("|---|---|---:|---:|")
     for scenario in FIGURES[16]:
         table, times, worst = prices.choice(scenario, alpha)
-        runs = ", ".join(name + (f" in {blocks} blocks" if blocks else "")
+        runs = ", ".join(name + (f" in {blocks} block{'' if blocks == 1 else 's'}" if blocks else "")
                          + (f" from {rounded(first)}" if first else "")
                          for first, name, blocks in table)
         gains = [prices.seconds(scenario, prices.best_known(scenario, alpha, size), alpha, size)
