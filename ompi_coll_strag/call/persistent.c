@@ -125,7 +125,7 @@ static int request_free(ompi_request_t **request)
 
 /* What the ranks compare. */
 struct comparison {
-    int32_t able;                          /* can every rank have a request of strag's? */
+    int64_t able;                          /* can every rank have a request? */
     struct strag_roster_entry least, most; /* of all ranks' calls */
 };
 
@@ -149,8 +149,10 @@ static void compare(void *context, void *value, const void *other)
         ours->most = theirs->most;
 }
 
-/* Requests that differ would wait for each other when they are started: all ranks have an error
- * here, and make none. @param[in,out] able  can this rank have one? Then: can all?
+/* Strag's requests that differ would wait for each other when they are started: all ranks have an
+ * error here, and make none. A rank that leaves its request to the previous component does not
+ * come, and the others see what it has called (stuck/stuck.h).
+ * @param[in,out] able  can this rank have one? Then: can all?
  * @param[out] same  are all ranks' arguments? */
 static int agree(const struct coll_strag_call *call, bool *able, bool *same)
 {
@@ -270,12 +272,12 @@ static struct coll_strag_persistent *prepare(const struct coll_strag_call *call)
     return module->pml.by_shape && !is_in_use(module, tag) ? create(call, tag) : NULL;
 }
 
-/* A request that strag handles, if the choice says so and all ranks can have one.
- * @param[out] made  NULL on all ranks if there is none, or on this one after an error */
+/* A request that strag handles, if all ranks can have one. @param[out] made  NULL on all ranks if
+ * there is none, or on this one after an error */
 static int make(const struct coll_strag_call *call, struct coll_strag_persistent **made)
 {
     const size_t n = (size_t)ompi_comm_size(call->comm);
-    struct coll_strag_persistent *own = call->choice.algorithm ? prepare(call) : NULL;
+    struct coll_strag_persistent *own = prepare(call);
     const struct addresses all = {own ? calloc(n, sizeof *all.infos) : NULL,
                                   own ? calloc(n, sizeof *all.numbers) : NULL};
     bool able = own && all.infos && all.numbers, same = true;
@@ -286,9 +288,7 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
     free(all.numbers);
     if (code != OMPI_SUCCESS) /* others may have theirs, and wait for this rank */
         coll_strag_fail(call->module, code, false);
-    if (code != OMPI_SUCCESS && !call->choice.algorithm)
-        code = OMPI_SUCCESS; /* the previous component's request needs no agreement */
-    else if (code == OMPI_SUCCESS && !same)
+    else if (!same)
         code = MPI_ERR_TRUNCATE;
     *made = code == OMPI_SUCCESS && able ? own : NULL;
     if (*made)
@@ -301,7 +301,7 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
     return code;
 }
 
-/* All ranks wait for each other here. */
+/* If strag is to handle it, all ranks wait for each other here. */
 static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persistent **own)
 {
     struct coll_strag_module *module = call->module;
@@ -310,13 +310,13 @@ static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persi
     call->number = coll_strag_stuck_count(&module->stuck);
     coll_strag_stuck_begin(&module->stuck, call->number, bytes);
     int code = coll_strag_choose(call);
-    if (code == OMPI_SUCCESS) {
+    if (code != OMPI_SUCCESS) /* others may wait for this rank */
+        coll_strag_fail(module, code, false);
+    else
         coll_strag_stuck_say(&module->stuck, module->shm, &call->choice, call->op,
                              COLL_STRAG_IS_INIT);
+    if (code == OMPI_SUCCESS && call->choice.algorithm)
         code = make(call, own);
-    } else { /* others may wait for this rank */
-        coll_strag_fail(module, code, false);
-    }
     coll_strag_stuck_end(&module->stuck);
     if (code == OMPI_SUCCESS && !*own)
         coll_strag_count_delegated(module);

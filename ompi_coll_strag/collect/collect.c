@@ -125,24 +125,28 @@ const void *coll_strag_collect_of(const struct coll_strag_collect *collect, int 
     return *bytes ? collect->records + (size_t)rank * collect->room : NULL;
 }
 
-/* As Open MPI calls it when a request completes. */
+/* As Open MPI calls it when a request completes. @return 1: the request is freed */
 static int free_record(ompi_request_t *request)
 {
     free(request->req_complete_cb_data);
-    return OMPI_SUCCESS;
+    (void)ompi_request_free(&request);
+    return 1;
 }
 
-/* A record is lost if another thread completes its request just now. */
+/* A record is lost if another thread completes its request just now. A request that is freed before
+ * would not call back, and end the job if there is an error. */
 void coll_strag_collect_leave(struct coll_strag_collect *collect)
 {
     ompi_request_t *request = collect->requests[0];
     request->req_complete_cb_data = collect->records;
     __atomic_store_n(&request->req_complete_cb, free_record, __ATOMIC_RELEASE);
-    ompi_request_free(&collect->requests[0]); /* at its end */
     collect->records = NULL;
     collect->requests[0] = NULL;
 }
 
+/* What rank 0 has not received keeps the records and the communicator until MPI_Finalize: the
+ * message must not come to another communicator with its number, and Open MPI does not allow for
+ * the end of a communicator in which it receives. */
 void coll_strag_collect_free(struct coll_strag_collect *collect)
 {
     bool over = true;

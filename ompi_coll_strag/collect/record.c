@@ -313,15 +313,15 @@ static void end_ledger(struct coll_strag_teardown *teardown)
         COLL_STRAG_OWNER(teardown, struct coll_strag_ledger, teardown);
     if (!ledger->collecting)
         begin_end(teardown);
-    const bool first = ompi_comm_rank(ledger->comm) == 0;
-    const bool waits = first || coll_strag_teardown_is_final();
-    const double wait_limit = coll_strag_teardown_is_final() ? COLL_STRAG_COLLECT_WAIT_LIMIT
-                              : first                        ? COLL_STRAG_COLLECT_IN_FREE
-                                                             : COLL_STRAG_COLLECT_BRIEFLY;
-    if (!coll_strag_collect_wait(&ledger->collect, wait_limit) && !waits)
-        coll_strag_collect_leave(&ledger->collect);
-    if (ompi_comm_rank(ledger->comm) == 0)
+    const bool first = ompi_comm_rank(ledger->comm) == 0, final = coll_strag_teardown_is_final();
+    const double wait_limit = final   ? COLL_STRAG_COLLECT_WAIT_LIMIT
+                              : first ? COLL_STRAG_COLLECT_IN_FREE
+                                      : COLL_STRAG_COLLECT_BRIEFLY;
+    const bool all = coll_strag_collect_wait(&ledger->collect, wait_limit);
+    if (first)
         report(ledger);
+    if (!all && !first && !final)
+        coll_strag_collect_leave(&ledger->collect);
     coll_strag_collect_free(&ledger->collect);
     ledger->collecting = false;
 }

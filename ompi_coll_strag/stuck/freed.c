@@ -6,17 +6,17 @@
 enum { KNOWN = 64 };
 
 static struct {
-    uint64_t communicator, number;
-    int rank; /* this one's */
+    uint64_t communicator;
+    struct strag_roster_entry self;
 } freed[KNOWN];
 
 static unsigned count; /* of all: the last one is at (count - 1) % KNOWN */
 
-void coll_strag_freed_note(ompi_communicator_t *comm, uint64_t number)
+void coll_strag_freed_note(ompi_communicator_t *comm, const struct strag_roster_entry *self)
 {
     freed[count % KNOWN].communicator = coll_strag_comm_number(comm);
-    freed[count % KNOWN].number = number;
-    freed[count % KNOWN].rank = ompi_comm_rank(comm);
+    freed[count % KNOWN].self = *self;
+    freed[count % KNOWN].self.state = STRAG_ROSTER_GONE;
     count++;
 }
 
@@ -27,10 +27,8 @@ void coll_strag_freed_answer(const struct coll_strag_stuck_received *received)
         return;
     for (unsigned back = 1; back <= KNOWN && back <= count; back++) {
         const unsigned place = (count - back) % KNOWN;
-        const struct strag_roster_entry self = {
-            .rank = freed[place].rank, .state = STRAG_ROSTER_GONE, .number = freed[place].number};
         if (freed[place].communicator == asked->communicator) {
-            coll_strag_stuck_answer(received, &self);
+            coll_strag_stuck_answer(received, &freed[place].self);
             return;
         }
     }

@@ -11,8 +11,8 @@
 
 #include "news.h"
 
-/** It is freed. @param number  of this rank's last call */
-void coll_strag_freed_note(ompi_communicator_t *comm, uint64_t number);
+/** It is freed. @param self  this rank, in its last call */
+void coll_strag_freed_note(ompi_communicator_t *comm, const struct strag_roster_entry *self);
 
 /** A message has come about a communicator that is not here: answer it, if a rank waits in a call
  * of one that is known. */

@@ -64,21 +64,29 @@ static unsigned moves_of(const struct coll_strag_stuck *stuck)
            __atomic_load_n(&stuck->setup_moves, __ATOMIC_RELAXED);
 }
 
+/* The call that this rank is in, or was in last. */
+static struct strag_roster_entry call_of(const struct coll_strag_stuck *stuck)
+{
+    const uint64_t number = running(stuck);
+    const uint64_t entered = __atomic_load_n(&stuck->entered, __ATOMIC_RELAXED);
+    const bool known = number || __atomic_load_n(&stuck->said, __ATOMIC_RELAXED) == entered;
+    return (struct strag_roster_entry){
+        .rank = ompi_comm_rank(stuck->examined.comm),
+        .state = number ? STRAG_ROSTER_RUNS : STRAG_ROSTER_ELSEWHERE,
+        .number = number ? number : entered,
+        .bytes = known ? __atomic_load_n(&stuck->bytes, __ATOMIC_RELAXED) : 0,
+        .what = known ? __atomic_load_n(&stuck->what, __ATOMIC_RELAXED) : 0,
+        .first = coll_strag_stuck_first(stuck),
+    };
+}
+
 static struct strag_roster_entry self_of(const struct coll_strag_stuck *stuck, double now)
 {
     const struct coll_strag_stuck_examined *examined = &stuck->examined;
-    const uint64_t number = running(stuck);
-    const bool waits = number && number == examined->number && now - examined->since >= list.tick;
-    struct strag_roster_entry self = {
-        .rank = ompi_comm_rank(examined->comm),
-        .state = waits    ? STRAG_ROSTER_WAITS
-                 : number ? STRAG_ROSTER_RUNS
-                          : STRAG_ROSTER_ELSEWHERE,
-        .number = number ? number : __atomic_load_n(&stuck->entered, __ATOMIC_RELAXED),
-        .bytes = number ? __atomic_load_n(&stuck->bytes, __ATOMIC_RELAXED) : 0,
-        .what = number ? __atomic_load_n(&stuck->what, __ATOMIC_RELAXED) : 0,
-        .first = coll_strag_stuck_first(stuck),
-    };
+    struct strag_roster_entry self = call_of(stuck);
+    const uint64_t number = self.state == STRAG_ROSTER_RUNS ? self.number : 0;
+    if (number && number == examined->number && now - examined->since >= list.tick)
+        self.state = STRAG_ROSTER_WAITS;
     const struct coll_strag_transport *transport =
         __atomic_load_n(examined->transport, __ATOMIC_ACQUIRE);
     if (coll_strag_failed(examined->failure) != MPI_SUCCESS ||
@@ -139,11 +147,19 @@ static bool is_said(const struct strag_roster_entry *entry)
     return entry->bytes || entry->what;
 }
 
-/* Another rank has made another call of the same number. */
+/* Strag's own calls of MPI_Allreduce_init are compared when all ranks have come
+ * (call/persistent.c). */
+static bool is_compared(const struct strag_roster_entry *entry)
+{
+    return (entry->what & COLL_STRAG_IS_INIT) != 0 &&
+           coll_strag_what_outcome(entry->what) != COLL_STRAG_OUTCOME_PREVIOUS;
+}
+
+/* Another rank has made another call of the same number, and may have returned from it. */
 static bool differs(const struct strag_roster_entry *self, const struct strag_roster_entry *other)
 {
-    return other->number == self->number && other->state <= STRAG_ROSTER_RUNS && is_said(self) &&
-           is_said(other) &&
+    return other->number == self->number && other->state != STRAG_ROSTER_FAILED && is_said(self) &&
+           is_said(other) && !(is_compared(self) && is_compared(other)) &&
            (other->bytes != self->bytes ||
             (other->what && self->what && other->what != self->what));
 }
@@ -153,7 +169,7 @@ static void end_different(struct coll_strag_stuck *stuck, const struct strag_ros
 {
     if (tells_why(stuck))
         coll_strag_say_different(stuck->examined.comm, self, other);
-    if ((self->what ^ other->what) & COLL_STRAG_IS_INIT) /* its messages are the PML's */
+    if ((self->what | other->what) & COLL_STRAG_IS_INIT) /* its messages are the PML's */
         coll_strag_note_failure(stuck->examined.failure, MPI_ERR_TRUNCATE, false);
     doom(stuck, MPI_ERR_TRUNCATE);
 }
@@ -653,8 +669,10 @@ void coll_strag_stuck_forget(struct coll_strag_stuck *stuck)
         if (list.next == stuck)
             list.next = examined->next;
         coll_strag_stuck_free_news(examined->news);
-        if (examined->id == 0)
-            coll_strag_freed_note(examined->comm, stuck->entered);
+        if (examined->id == 0) {
+            const struct strag_roster_entry self = call_of(stuck);
+            coll_strag_freed_note(examined->comm, &self);
+        }
         *examined = (struct coll_strag_stuck_examined){.comm = NULL};
     }
     unlock();

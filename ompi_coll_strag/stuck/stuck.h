@@ -51,6 +51,7 @@ struct coll_strag_stuck {
     uint64_t running; /* the number of the one that runs; 0: none */
     uint64_t bytes;   /* its vector's, ... */
     uint64_t what;    /* ... and what else must be the same on all ranks; 0: not known yet */
+    uint64_t said;    /* the number of the last call of which these two were said */
 
     /* Likewise, of setup. */
     bool in_setup;
@@ -98,6 +99,7 @@ static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct s
         init | coll_strag_what(choice->algorithm ? stuck->outcome : COLL_STRAG_OUTCOME_PREVIOUS,
                                choice->blocks, op);
     __atomic_store_n(&stuck->what, what, __ATOMIC_RELAXED);
+    __atomic_store_n(&stuck->said, stuck->running, __ATOMIC_RELAXED);
     if (shm)
         strag_shm_enter_call(shm, stuck->running, stuck->bytes, what);
 }

@@ -151,15 +151,53 @@ static const struct {
               {3000, 10}, {10, LONGEST}};
 enum { COUNTS = sizeof counts / sizeof *counts };
 
+#ifdef TEST_HAVE_PERSISTENT
+/* A correct persistent call. */
+static void start_right(MPI_Comm comm, int count)
+{
+    MPI_Request request;
+    for (int i = 0; i < count; i++)
+        values[i] = i;
+    TEST_MPI(TEST_PERSISTENT(Allreduce_init)(values, sums, count, MPI_DOUBLE, MPI_SUM, comm,
+                                             MPI_INFO_NULL, &request));
+    TEST_MPI(MPI_Start(&request));
+    TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    TEST_CHECK(sums[count - 1] == (count - 1.0) * test.n, "a persistent call: %g", sums[count - 1]);
+    TEST_MPI(MPI_Request_free(&request));
+}
+
+/* The last rank's request is the previous component's, which is not told of others: these have an
+ * error. */
+static void make_mixed(void)
+{
+    MPI_Comm comm;
+    MPI_Request request = MPI_REQUEST_NULL;
+    const bool me = test.rank == test.n - 1;
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    const int code = TEST_PERSISTENT(Allreduce_init)(values, sums, me ? 10 : LONGEST, MPI_DOUBLE,
+                                                     MPI_SUM, comm, MPI_INFO_NULL, &request);
+    TEST_CHECK(is_error(code) == !me, "a request of 80 bytes on a rank, of more on others");
+    if (request != MPI_REQUEST_NULL)
+        TEST_MPI(MPI_Request_free(&request));
+    TEST_MPI(MPI_Comm_free(&comm));
+}
+#endif
+
 /* Only calls of MPI_Allreduce_init are wrong. */
 static void run_requests(void)
 {
+#ifdef TEST_HAVE_PERSISTENT
     MPI_Comm comm = test_pinned(MPI_COMM_WORLD, "ring");
     TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    for (int c = 0; c < COUNTS; c++)
+    for (int c = 0; c < COUNTS; c++) {
         call_wrong_and_right(comm, counts[c].count, counts[c].other, make_wrong, WRONG / 2 * test.n,
                              "after wrong persistent ones");
+        start_right(comm, counts[c].count);
+    }
     TEST_MPI(MPI_Comm_free(&comm));
+    make_mixed();
+#endif
 }
 
 static void run_pinned(const char *algorithm)

@@ -14,6 +14,7 @@ static void run(MPI_Comm comm, const char *name)
     suite_allreduce(comm, name, 1000, 40);
     suite_allreduce(comm, name, 20000, 3);
     suite_allreduce(comm, name, 300000, 2);
+    suite_persistent(comm, name, 20000);
 }
 
 int main(int argc, char **argv)

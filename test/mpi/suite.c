@@ -79,6 +79,29 @@ void suite_allreduce(MPI_Comm comm, const char *name, int count, int rounds)
     suite_free(&suite);
 }
 
+void suite_persistent(MPI_Comm comm, const char *name, int count)
+{
+#ifdef TEST_HAVE_PERSISTENT
+    struct suite suite = suite_create(comm, name, SUITE_BLOCKING, count);
+    MPI_Request request;
+    TEST_MPI(TEST_PERSISTENT(Allreduce_init)(suite.send, suite.receive, suite.count, MPI_INT,
+                                             MPI_SUM, comm, MPI_INFO_NULL, &request));
+    for (int round = 0; round < 3; round++) {
+        suite_fill(&suite, suite.send, suite.rank, round);
+        suite_clear(suite.receive, suite.count);
+        TEST_MPI(MPI_Start(&request));
+        TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        suite_check_sum(&suite, "Allreduce_init", suite.receive, suite.n, round);
+    }
+    TEST_MPI(MPI_Request_free(&request));
+    suite_free(&suite);
+#else
+    (void)comm;
+    (void)name;
+    (void)count;
+#endif
+}
+
 /* Fill one block for every rank, and clear what is received. */
 static void prepare(struct suite *s)
 {

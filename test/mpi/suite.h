@@ -83,6 +83,9 @@ void suite_free(struct suite *suite);
 /** Sums of `count` elements, repeated, each checked. */
 void suite_allreduce(MPI_Comm comm, const char *name, int count, int rounds);
 
+/** Likewise by a persistent request, started three times; nothing where MPI has none. */
+void suite_persistent(MPI_Comm comm, const char *name, int count);
+
 /** All collectives of an intracommunicator; strag must run its allreduces if there are 2 ranks. */
 void suite_intra(MPI_Comm comm, const char *name, enum suite_mode mode, int count);
 
