@@ -63,7 +63,8 @@ static const struct strag_algorithm *find(const struct command *command, const c
     struct strag_error err;
     const struct strag_algorithm *found = strag_algorithm_find(name, &err);
     if (!found)
-        complain(command, STRAG_ERR_ARGUMENT, "%s%s", err.text, also);
+        complain(command, STRAG_ERR_ARGUMENT, "%s%s%s", err.text, also,
+                 strcmp(name, "auto") == 0 ? "; strag explain shows what auto runs" : "");
     return found;
 }
 
@@ -94,7 +95,7 @@ static void add_algorithm(struct algorithms *named, const struct strag_algorithm
 /* Those of the table. */
 static bool add_named(const struct command *command, const char *text, struct algorithms *named)
 {
-    char name[64];
+    char name[64], names[STRAG_NAMES_MAX];
     for (int a = 0; strcmp(text, "all") == 0 && strag_algorithms[a]; a++) {
         named->all = true;
         add_algorithm(named, strag_algorithms[a]);
@@ -102,6 +103,9 @@ static bool add_named(const struct command *command, const char *text, struct al
     for (const char *next = named->all ? NULL : text; next;
          next = strchr(next, ',') ? strchr(next, ',') + 1 : NULL) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(next, ","), next);
+        if (!name[0] && text[0])
+            return refuse(command, "'%.40s' has an empty name between commas; there are: %s, all",
+                          text, strag_algorithm_names(names, sizeof names));
         const struct strag_algorithm *found = find(command, name, ", all");
         if (!found)
             return false;

@@ -58,15 +58,6 @@ static bool value_may_be_missing(const struct option_use *use)
     return use->value[0] == '[';
 }
 
-const char *nearest_text(const struct strag_nearest *nearest, const char *wrong, char text[64])
-{
-    const bool near = nearest->name && nearest->distance > 0 && nearest->distance <= 2 &&
-                      2 * nearest->distance < (int)strlen(wrong);
-    snprintf(text, 64, "%s%.40s%s", near ? " (nearest: " : "", near ? nearest->name : "",
-             near ? ")" : "");
-    return text;
-}
-
 /* The option that was meant. */
 static const char *option_meant(const struct command *command, const char *wrong, char text[64])
 {
@@ -75,7 +66,7 @@ static const char *option_meant(const struct command *command, const char *wrong
     for (int i = 0; (use = option_at(command, i)); i++)
         strag_nearest_offer(&nearest, wrong, names[use->id]);
     strag_nearest_offer(&nearest, wrong, "--help");
-    return nearest_text(&nearest, wrong, text);
+    return strag_nearest_text(&nearest, wrong, text);
 }
 
 /* "-n, --blocks, --help": the names that the command accepts, cut at the buffer's end. */
@@ -89,20 +80,31 @@ static const char *accepted(const struct command *command, char *buffer, size_t 
     return buffer;
 }
 
+/* How much of the argument is the option's name; 0: it is another one. mpirun's -np and --np are
+ * -n.
+ */
+static size_t name_length(const char *argument, enum option_id id)
+{
+    static const char *const ranks[] = {"--np", "-np"};
+    for (int i = 0; id == OPTION_RANKS && i < 2; i++) {
+        if (strncmp(argument, ranks[i], strlen(ranks[i])) == 0)
+            return strlen(ranks[i]);
+    }
+    const size_t length = strlen(names[id]);
+    return strncmp(argument, names[id], length) == 0 ? length : 0;
+}
+
 /* The option of the command that the argument names, and its value if that is in the same argument:
- * --blocks=4 or -n8. mpirun's -np and --np are -n. NULL: the command has none of that name. */
+ * --blocks=4 or -n8. NULL: the command has none of that name. */
 static const struct option_use *find_option(const struct command *command, const char *argument,
                                             const char **value)
 {
     const struct option_use *use;
-    if (strcmp(argument, "-np") == 0 || strcmp(argument, "--np") == 0)
-        argument = "-n";
     for (int i = 0; (use = option_at(command, i)); i++) {
-        const char *name = names[use->id];
-        size_t length = strlen(name);
-        if (strncmp(argument, name, length) != 0)
+        const size_t length = name_length(argument, use->id);
+        if (length == 0)
             continue;
-        bool is_long = name[1] == '-';
+        bool is_long = argument[1] == '-';
         *value = NULL;
         if (argument[length] == '\0')
             return use;

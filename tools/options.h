@@ -5,7 +5,6 @@
 #ifndef STRAG_OPTIONS_H
 #define STRAG_OPTIONS_H
 
-#include "base/nearest.h"
 #include "base/status.h"
 #include "model/numbers.h"
 
@@ -111,9 +110,6 @@ const struct option_use *option_at(const struct command *command, int index);
 
 /** The option of that name. @return NULL: the command does not take it */
 const struct option_use *option_of(const struct command *command, enum option_id id);
-
-/** " (nearest: --format)", or "" where nothing is near. @return text */
-const char *nearest_text(const struct strag_nearest *nearest, const char *wrong, char text[64]);
 
 /** "-n", "--blocks", ... */
 const char *option_name(enum option_id id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strag: make, prove, price and draw the plans of allreduces. See strag(1).
+ * strag: make, verify, estimate and draw the plans of allreduces. See strag(1).
  */
 #include "commands.h"
 #include "terminal.h"
@@ -9,6 +9,7 @@
 
 #include "algorithms/table.h"
 #include "base/file.h"
+#include "base/nearest.h"
 
 #include <errno.h>
 #include <string.h>
@@ -64,7 +65,8 @@ static const struct command *const commands[] = {
 static void write_program_help(void)
 {
     puts("Usage: strag COMMAND [ARGUMENT...]\n\n"
-         "An allreduce is a plan: this program makes, proves, prices and draws such plans.\n\n"
+         "An allreduce is a plan: this program makes, verifies, estimates and draws such\n"
+         "plans.\n\n"
          "Commands:");
     for (int c = 0; commands[c]; c++)
         printf("  %-10s %s\n", commands[c]->name, commands[c]->summary);
@@ -99,7 +101,7 @@ static int wrong_use(const char *what, const char *word)
     for (int o = 0; word && o < 3; o++)
         strag_nearest_offer(&nearest, word, others[o]);
     fprintf(stderr, "strag: %s%s%.40s%s%s; accepted: ", what, word ? " '" : "", word ? word : "",
-            word ? "'" : "", word ? nearest_text(&nearest, word, meant) : "");
+            word ? "'" : "", word ? strag_nearest_text(&nearest, word, meant) : "");
     for (int c = 0; commands[c]; c++)
         fprintf(stderr, "%s, ", commands[c]->name);
     fprintf(stderr, "%s, %s, %s\n", others[0], others[1], others[2]);

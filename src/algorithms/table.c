@@ -65,11 +65,12 @@ const struct strag_algorithm *strag_algorithm_find(const char *name, struct stra
         if (strcmp(strag_algorithms[i]->name, name) == 0)
             return strag_algorithms[i];
     }
-    char names[STRAG_NAMES_MAX];
+    char names[STRAG_NAMES_MAX], meant[64];
     struct strag_nearest nearest = {NULL, 0};
     strag_algorithms_offer(&nearest, name);
-    strag_fail(err, STRAG_ERR_ARGUMENT, "unknown algorithm '%.40s' (nearest: %s); there are: %s",
-               name, nearest.name, strag_algorithm_names(names, sizeof names));
+    strag_fail(err, STRAG_ERR_ARGUMENT, "unknown algorithm '%.40s'%s; there are: %s", name,
+               strag_nearest_text(&nearest, name, meant),
+               strag_algorithm_names(names, sizeof names));
     return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { COMPARED = 63 }; /* letters; what follows counts as equal */
@@ -41,4 +42,15 @@ void strag_nearest_offer(struct strag_nearest *nearest, const char *wrong, const
     const int far = distance(wrong, name);
     if (!nearest->name || far < nearest->distance)
         *nearest = (struct strag_nearest){name, far};
+}
+
+/* At most two slips, and fewer than in every second letter. */
+const char *strag_nearest_text(const struct strag_nearest *nearest, const char *wrong,
+                               char text[64])
+{
+    const bool near = nearest->name && nearest->distance > 0 && nearest->distance <= 2 &&
+                      2 * nearest->distance < (int)strlen(wrong);
+    snprintf(text, 64, "%s%.40s%s", near ? " (nearest: " : "", near ? nearest->name : "",
+             near ? ")" : "");
+    return text;
 }

@@ -17,4 +17,8 @@ struct strag_nearest {
  */
 void strag_nearest_offer(struct strag_nearest *nearest, const char *wrong, const char *name);
 
+/** " (nearest: ring)", or "" if no name is so near that it may be meant. @return text */
+const char *strag_nearest_text(const struct strag_nearest *nearest, const char *wrong,
+                               char text[64]);
+
 #endif

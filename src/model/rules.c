@@ -96,7 +96,7 @@ static int read_from(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
 
 static int read_algorithm(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    char text[STRAG_YAML_VALUE_MAX], names[STRAG_NAMES_MAX];
+    char text[STRAG_YAML_VALUE_MAX], names[STRAG_NAMES_MAX], meant[64];
     struct strag_nearest nearest = {NULL, 0};
     struct rule *rule = target;
     struct rule_size *entry = &rule->size[rule->nsizes];
@@ -113,9 +113,9 @@ static int read_algorithm(struct strag_yaml *yaml, const yaml_node_t *node, void
     strag_algorithms_offer(&nearest, text);
     strag_nearest_offer(&nearest, text, "previous");
     strag_nearest_offer(&nearest, text, "auto");
-    return strag_yaml_fail(yaml, node,
-                           "no algorithm '%.40s' (nearest: %s); accepted: previous, auto, %s", text,
-                           nearest.name, strag_algorithm_names(names, sizeof names));
+    return strag_yaml_fail(yaml, node, "no algorithm '%.40s'%s; accepted: previous, auto, %s", text,
+                           strag_nearest_text(&nearest, text, meant),
+                           strag_algorithm_names(names, sizeof names));
 }
 
 static int read_blocks(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
