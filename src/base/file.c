@@ -23,6 +23,10 @@ void strag_file_accept_streams(void)
 static FILE *open_to_read(const char *file, struct strag_error *err)
 {
     const char *name = strag_name_end(file);
+    if (!file[0]) {
+        strag_fail(err, STRAG_ERR_IO, "the name of the file is empty");
+        return NULL;
+    }
     const int wait = streams_accepted ? 0 : O_NONBLOCK | O_NOCTTY;
     const int descriptor = open(file, O_RDONLY | O_CLOEXEC | wait);
     struct stat info;
@@ -33,6 +37,8 @@ static FILE *open_to_read(const char *file, struct strag_error *err)
     } else if (!S_ISREG(info.st_mode) && !streams_accepted) {
         strag_fail(err, STRAG_ERR_IO,
                    "%s: a FIFO, socket or device; only a regular file is read here", name);
+    } else if (S_ISBLK(info.st_mode) || (S_ISCHR(info.st_mode) && !isatty(descriptor))) {
+        strag_fail(err, STRAG_ERR_IO, "%s: a device; a regular file or a pipe is read here", name);
     } else {
         FILE *stream = fdopen(descriptor, "rb");
         if (stream)

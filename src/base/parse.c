@@ -58,6 +58,17 @@ static bool next_entry(const char **rest, struct entry *entry)
     return true;
 }
 
+/* An entry between commas; without one the message about a wrong entry says as much. */
+static int refuse_empty(const char *list, const struct entry *entry, const char *form,
+                        struct strag_error *err)
+{
+    const struct piece piece = whole(list);
+    if (entry->all.length || !piece.length)
+        return STRAG_OK;
+    return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' has an empty entry; accepted: %s",
+                      quoted(piece), list, form);
+}
+
 static size_t count_entries(const char *text)
 {
     size_t count = 1;
@@ -141,8 +152,10 @@ static bool power_of_two(size_t value)
 static int read_size_range(const struct entry *entry, size_t *low, size_t *high,
                            struct strag_error *err)
 {
-    int status = read_size(entry->low, low, err);
-    if (status == STRAG_OK)
+    const bool open = entry->range && !(entry->low.length && entry->high.length);
+    *low = *high = 0;
+    int status = open ? STRAG_OK : read_size(entry->low, low, err);
+    if (status == STRAG_OK && !open)
         status = read_size(entry->high, high, err);
     if (status != STRAG_OK || !entry->range)
         return status;
@@ -169,7 +182,9 @@ int strag_parse_bytes_list(const char *text, size_t **bytes, int *count, struct 
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the list of sizes");
     while (next_entry(&rest, &entry)) {
         size_t low, high;
-        int status = read_size_range(&entry, &low, &high, err);
+        int status = refuse_empty(text, &entry, "sizes between commas, like 1K,32..1G", err);
+        if (status == STRAG_OK)
+            status = read_size_range(&entry, &low, &high, err);
         if (status != STRAG_OK) {
             free(list);
             return status;
@@ -227,7 +242,9 @@ int strag_parse_intervals(const char *text, int low, int high, struct strag_inte
     if (!list)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the list of numbers");
     while (next_entry(&rest, &entry)) {
-        int status = read_interval(&entry, low, high, &list[used++], err);
+        int status = refuse_empty(text, &entry, "numbers between commas, like 2..8,16", err);
+        if (status == STRAG_OK)
+            status = read_interval(&entry, low, high, &list[used++], err);
         if (status != STRAG_OK) {
             free(list);
             return status;

@@ -70,6 +70,10 @@ int strag_layout_parse_coordinates(const char *text, size_t length, const char *
 int strag_layout_from_dims(const char *dims, enum strag_network network, bool wrap,
                            struct strag_layout **layout, struct strag_error *err);
 
+/** How many hosts that makes, without a layout. @param kind  as strag_layout_describe
+ * @return 0: it is refused, or no grid */
+int strag_layout_dims_hosts(const char *kind, const char *dims);
+
 /**
  * Ranks per host between commas, "2,3"; round brackets make switches, "((2,3),(4))"; "@GBIT" after
  * a number or a bracket gives its uplink: "((2@50,3)@200,4)"; after the bracket around all it joins
@@ -111,9 +115,12 @@ int strag_layout_from_names(const char *pattern, const char *const *hosts, int c
 /**
  * Expand a list of hosts as Slurm writes it: "n[01-16,20],login". At most 2^20 names.
  *
- * @param[out] names  the caller's: free each, then the array
+ * @param[out] names  the caller's to free with strag_hosts_free
  */
 int strag_hosts_expand(const char *list, char ***names, int *count, struct strag_error *err);
+
+/** Free an array of names. NULL is allowed. */
+void strag_hosts_free(char **names, int count);
 
 /* ---- Locating ranks ---- */
 

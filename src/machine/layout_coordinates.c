@@ -53,7 +53,7 @@ static int read_header(struct coordinates *file, const struct strag_line *line)
         skip++;
     file->grid.network = kind->network;
     return strag_source_grid(&file->source, line->number, line->text + skip, line->length - skip,
-                             kind->wrap, &file->grid);
+                             kind->wrap, STRAG_POSITIONS_MAX, &file->grid);
 }
 
 /* "1 0 2". @return how many; -1: something else */

@@ -51,7 +51,7 @@ static bool read_boards(const char *text, const char *end, struct strag_grid *gr
 }
 
 int strag_source_grid(const struct strag_source *source, int line, const char *text, size_t length,
-                      bool wrap, struct strag_grid *grid)
+                      bool wrap, int most, struct strag_grid *grid)
 {
     const char *end = text + length;
     const bool boards = grid->network == STRAG_NETWORK_HAMMINGMESH;
@@ -68,10 +68,10 @@ int strag_source_grid(const struct strag_source *source, int line, const char *t
                                  strag_quote(text, length).text, STRAG_DIMS_MAX);
     for (int d = 0; d < grid->dims; d++) {
         int64_t size = (int64_t)grid->size[d] * (boards ? grid->board[d] : 1);
-        positions = size > STRAG_POSITIONS_MAX ? size : positions * size;
-        if (positions > STRAG_POSITIONS_MAX)
+        positions = size > most ? size : positions * size;
+        if (positions > most)
             return strag_source_fail(source, line, "the grid %s has more than %d positions",
-                                     strag_quote(text, length).text, STRAG_POSITIONS_MAX);
+                                     strag_quote(text, length).text, most);
         grid->size[d] = (int)size;
         grid->wrap[d] = wrap && grid->network == STRAG_NETWORK_TORUS;
     }
@@ -110,9 +110,6 @@ static int fill_grid(struct strag_draft *draft, void *from)
 {
     const struct strag_grid *grid = from;
     int positions = strag_grid_positions(grid), status = STRAG_OK;
-    if (positions > STRAG_LAYOUT_MAX)
-        return strag_source_fail(&draft->source, 0, "a grid of %d hosts; at most %d are accepted",
-                                 positions, STRAG_LAYOUT_MAX);
     draft->layout->grid = *grid;
     for (int position = 0; position < positions && status == STRAG_OK; position++) {
         int at[STRAG_DIMS_MAX];
@@ -129,9 +126,20 @@ int strag_layout_from_dims(const char *dims, enum strag_network network, bool wr
     struct strag_grid grid = {.network = network};
     if (network == STRAG_NETWORK_TREE)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "sizes make a grid, not a tree");
-    int status = strag_source_grid(&source, 0, dims, strlen(dims), wrap, &grid);
+    int status = strag_source_grid(&source, 0, dims, strlen(dims), wrap, STRAG_LAYOUT_MAX, &grid);
     return status == STRAG_OK ? strag_layout_build(&source, network, fill_grid, &grid, layout)
                               : status;
+}
+
+int strag_layout_dims_hosts(const char *kind, const char *dims)
+{
+    const struct strag_source source = {NULL, NULL};
+    const struct strag_grid_kind *found = strag_grid_kind_find(kind, strlen(kind));
+    struct strag_grid grid = {.network = found ? found->network : STRAG_NETWORK_TREE};
+    return found && strag_source_grid(&source, 0, dims, strlen(dims), false, STRAG_LAYOUT_MAX,
+                                      &grid) == STRAG_OK
+               ? strag_grid_positions(&grid)
+               : 0;
 }
 
 /* ---- Trees ---- */
@@ -174,8 +182,13 @@ static int read_host(struct tree_text *tree)
     struct strag_layout *layout = tree->draft->layout;
     int64_t ranks;
     const char *text = tree->rest;
-    if (!strag_next_number(&text, text + strlen(text), INT32_MAX, &ranks) || ranks < 1)
+    const size_t digits = strspn(text, "0123456789");
+    if (!digits)
         return fail_tree(tree);
+    if (!strag_next_number(&text, text + digits, INT32_MAX, &ranks) || ranks < 1)
+        return strag_source_fail(&tree->draft->source, 0,
+                                 "'%s' is not a number of ranks on a host; must be 1 to %d",
+                                 strag_quote(tree->rest, digits).text, INT32_MAX);
     tree->rest = text;
     char name[16];
     snprintf(name, sizeof name, "%d", layout->nhosts);

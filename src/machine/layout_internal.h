@@ -110,9 +110,11 @@ struct strag_grid_kind {
 /** @param name  not NUL-terminated @return NULL: no grid is called that */
 const struct strag_grid_kind *strag_grid_kind_find(const char *name, size_t length);
 
-/** "8x8x4"; "2x2:16x16" for a HammingMesh. @param[in,out] grid  its network is given */
+/** "8x8x4"; "2x2:16x16" for a HammingMesh.
+ * @param most           positions that are accepted
+ * @param[in,out] grid   its network is given */
 int strag_source_grid(const struct strag_source *source, int line, const char *text, size_t length,
-                      bool wrap, struct strag_grid *grid);
+                      bool wrap, int most, struct strag_grid *grid);
 
 /**
  * The smallest mesh that contains coordinates.
@@ -129,8 +131,5 @@ int strag_source_contain(const struct strag_source *source, int *at, int count,
 /** strag_hosts_expand with FILE:LINE in front of its message. */
 int strag_source_hosts(const struct strag_source *source, int line, const char *list, char ***names,
                        int *count);
-
-/** Free an array of names. NULL is allowed. */
-void strag_hosts_free(char **names, int count);
 
 #endif
