@@ -21,20 +21,14 @@ static void (*const writers[])(struct explanation *explanation) = {explain_write
 /* ---- What to explain ---- */
 
 /* A rules file, which must be right also where its rules do not hold. NULL: none is given. */
-static int read_rules(struct explanation *explanation, struct strag_rules **rules)
+static int read_rules(const struct command *command, const char *file, struct strag_rules **rules)
 {
     struct strag_error err;
-    const struct machine *machine = explanation->machine;
-    *rules = NULL;
-    explanation->rules =
-        machine->saved ? machine->saved->rules_file : machine->arguments->value[OPTION_RULES];
-    if (!explanation->rules || machine->saved)
-        return EXIT_DONE;
-    int status = strag_rules_read(explanation->rules, rules, &err);
+    const int status = file ? strag_rules_read(file, rules, &err) : STRAG_OK;
     if (status == STRAG_OK)
         return EXIT_DONE;
-    return complain(machine->command, status == STRAG_ERR_IO ? STRAG_ERR_ARGUMENT : status,
-                    "--rules: %s", err.text);
+    return complain(command, status == STRAG_ERR_IO ? STRAG_ERR_ARGUMENT : status, "--rules: %s",
+                    err.text);
 }
 
 /* All that the choice rests on: what options say, or what a job saved. Slots for messages are taken
@@ -93,6 +87,7 @@ static int compare_with_saved(const struct explanation *explanation, bool as_tex
 }
 
 static int explain_choice(struct explanation *explanation, const struct strag_choice *choice,
+                          const struct strag_rules *rules,
                           void (*writer)(struct explanation *explanation))
 {
     const struct strag_selection *selection = choice->selection;
@@ -100,6 +95,8 @@ static int explain_choice(struct explanation *explanation, const struct strag_ch
     explanation->table = choice->table;
     explanation->ground = choice->ground;
     explanation->line = choice->line;
+    if (rules && choice->line)
+        explanation->nplans = strag_rules_plans(rules, choice->line, explanation->plans);
     explanation->estimates = calloc((size_t)selection->candidates, sizeof(struct estimate));
     if (!explanation->estimates)
         return complain(explanation->machine->command, STRAG_ERR_MEMORY, "out of memory");
@@ -108,14 +105,13 @@ static int explain_choice(struct explanation *explanation, const struct strag_ch
     return compare_with_saved(explanation, writer == explain_write_text);
 }
 
-static int explain(struct explanation *explanation, void (*writer)(struct explanation *explanation))
+static int explain(struct explanation *explanation, const struct strag_rules *rules,
+                   void (*writer)(struct explanation *explanation))
 {
     struct strag_error err;
-    struct strag_rules *rules;
     const struct machine *machine = explanation->machine;
-    int result = read_rules(explanation, &rules);
-    if (result != EXIT_DONE)
-        return result;
+    explanation->rules =
+        machine->saved ? machine->saved->rules_file : machine->arguments->value[OPTION_RULES];
     const struct strag_circumstances circumstances = circumstances_of(explanation, rules);
     struct strag_choice choice;
     strag_choose(&circumstances, &choice);
@@ -128,50 +124,59 @@ static int explain(struct explanation *explanation, void (*writer)(struct explan
     if (status == STRAG_OK)
         status = explain_open_levels(machine, &explanation->levels, &err);
     clear_terminal();
-    result = status == STRAG_OK
-                 ? explain_choice(explanation, &choice, writer)
-                 : complain(machine->command, status, "%s%s",
-                            choice.rules_status != STRAG_OK ? "--rules: " : "", err.text);
+    const int result = status == STRAG_OK
+                           ? explain_choice(explanation, &choice, rules, writer)
+                           : complain(machine->command, status, "%s%s",
+                                      choice.rules_status != STRAG_OK ? "--rules: " : "", err.text);
     explain_close_levels(&explanation->levels);
     strag_selection_free(choice.selection);
-    strag_rules_free(rules);
     return result;
 }
 
-/* `auto`: as a job has it whose hosts' ranks share memory. */
-static bool read_minimum(const struct machine *machine, size_t *minimum)
+static bool is_auto(const char *text)
+{
+    return text && strcmp(text, "auto") == 0;
+}
+
+static bool read_minimum(const struct command *command, const char *text, size_t *minimum)
 {
     struct strag_error err;
-    const char *text = machine->arguments->value[OPTION_MINIMUM];
+    if (!text || is_auto(text) || strag_parse_bytes(text, minimum, &err) == STRAG_OK)
+        return true;
+    return refuse(command, "%s: %s; or auto", option_name(OPTION_MINIMUM), err.text);
+}
+
+/* `auto`: as a job has it whose hosts' ranks share memory. */
+static size_t usual_minimum(const struct machine *machine)
+{
     const int hosts = machine->topology ? machine->topology->hosts : machine->problem.n;
-    if (text && strcmp(text, "auto") == 0) {
-        *minimum = strag_choice_minimum(hosts, hosts == 1, &machine->sourced);
-        return true;
-    }
-    if (!text || strag_parse_bytes(text, minimum, &err) == STRAG_OK)
-        return true;
-    return refuse(machine->command, "%s: %s; or auto", option_name(OPTION_MINIMUM), err.text);
+    return strag_choice_minimum(hosts, hosts == 1, &machine->sourced);
 }
 
 static int run(const struct command *command, const struct arguments *arguments)
 {
-    struct machine machine;
+    struct machine machine = {0};
     struct explanation explanation = {.machine = &machine};
+    struct strag_rules *rules = NULL;
     int format;
-    int result = read_machine(command, arguments, &machine);
+    if (!read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
+        !read_minimum(command, arguments->value[OPTION_MINIMUM], &explanation.minimum) ||
+        !read_sizes(command, arguments, &explanation.bytes, &explanation.sizes))
+        return EXIT_USAGE;
+    int result = read_rules(command, arguments->value[OPTION_RULES], &rules);
+    if (result == EXIT_DONE)
+        result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE && machine.saved && arguments->value[OPTION_BLOCKS])
         result = complain(command, STRAG_ERR_ARGUMENT,
                           "--saved already has the settings of the job; omit --blocks");
-    if (result == EXIT_DONE &&
-        (!read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
-         !read_minimum(&machine, &explanation.minimum) ||
-         !read_sizes(command, arguments, &explanation.bytes, &explanation.sizes)))
-        result = EXIT_USAGE;
+    if (result == EXIT_DONE && is_auto(arguments->value[OPTION_MINIMUM]))
+        explanation.minimum = usual_minimum(&machine);
     explanation.quick = !arguments->value[OPTION_EXHAUSTIVE] &&
                         (machine.saved ? machine.saved->circumstances.options.quick
                                        : machine.problem.n > STRAG_EXPLAINED_RANKS);
     if (result == EXIT_DONE)
-        result = explain(&explanation, writers[format]);
+        result = explain(&explanation, rules, writers[format]);
+    strag_rules_free(rules);
     free(explanation.bytes);
     close_machine(&machine);
     return result;

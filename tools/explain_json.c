@@ -46,7 +46,7 @@ static void write_json_estimate(const struct explanation *explanation,
         printf(",\"bound_ratio\":%.9g", estimate->seconds / bound);
     if (estimate != winner) {
         fputs(",\"reason\":", stdout);
-        write_json_string(explain_loser(estimate, winner, why, sizeof why));
+        write_json_string(explain_loser(explanation, estimate, winner, why, sizeof why));
     }
     write_json_sent(explanation, estimate);
     putchar('}');
@@ -102,6 +102,22 @@ static void write_json_extent(const struct explanation *explanation)
     fputs("],", stdout);
 }
 
+static void write_json_plans(const struct explanation *explanation)
+{
+    fputs("],\n\"plans\":[", stdout);
+    for (int p = 0; p < explanation->nplans; p++) {
+        struct strag_error err;
+        const struct strag_rules_plan *plan = &explanation->plans[p];
+        printf("%s\n{\"from\":%zu,\"file\":", p ? "," : "", plan->from);
+        write_json_string(plan->file);
+        if (explain_plan(explanation, plan, &err) != STRAG_OK) {
+            fputs(",\"refused\":", stdout);
+            write_json_string(err.text);
+        }
+        putchar('}');
+    }
+}
+
 void explain_write_json(struct explanation *explanation)
 {
     putchar('{');
@@ -130,5 +146,7 @@ void explain_write_json(struct explanation *explanation)
             printf(",\"blocks\":%d", explanation->table.entry[e].blocks);
         putchar('}');
     }
+    if (explanation->nplans)
+        write_json_plans(explanation);
     puts("]}");
 }

@@ -95,7 +95,7 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
         printf("%s us, ", time_text(loser->seconds, text));
         if (winner->seconds > 0)
             printf("%.2fx: ", loser->seconds / winner->seconds);
-        puts(explain_loser(loser, winner, why, sizeof why));
+        puts(explain_loser(explanation, loser, winner, why, sizeof why));
     }
     write_text_levels(explanation);
 }
@@ -165,6 +165,25 @@ static void write_text_table(const struct explanation *explanation)
     explain_write_table(&explanation->table);
 }
 
+/* Files that the rule names run in the place of the table's algorithms, if a job can use them. */
+static void write_text_plans(const struct explanation *explanation)
+{
+    for (int p = 0; p < explanation->nplans; p++) {
+        char text[32];
+        struct strag_error err;
+        const struct strag_rules_plan *plan = &explanation->plans[p];
+        const struct strag_entry *first = strag_table_entry(&explanation->table, plan->from);
+        const bool one = first == strag_table_entry(&explanation->table, plan->to);
+        const char *other = one ? chosen_name(first->algorithm) : "the table's choice";
+        printf("    from %-10s plan ", size_text(plan->from, text));
+        if (explain_plan(explanation, plan, &err) == STRAG_OK)
+            printf("%s, in the place of %s; its time: strag cost --plan %s\n", plan->file, other,
+                   plan->file);
+        else
+            printf("%s; %s runs in its place\n", err.text, other);
+    }
+}
+
 void explain_write_text(struct explanation *explanation)
 {
     write_machine(explanation->machine);
@@ -180,4 +199,5 @@ void explain_write_text(struct explanation *explanation)
     if (explanation->quick)
         write_text_left_out(explanation);
     write_text_table(explanation);
+    write_text_plans(explanation);
 }

@@ -150,10 +150,14 @@ succeeds explain --torus 4x4 --reduce-bandwidth 0 --bytes 32,1K,1M --rules "$wor
 equal 'table of the rule' "$(table)" '0 the previous component 1K circulant 1M swing, 32 blocks'
 says "by the rule in line 6 of $work/rules.yaml:"
 says '1K: circulant, 14.55 us'
-says 'recursive-doubling 6.728 us, 0.46x: faster by the model'
+says "recursive-doubling 6.728 us, 0.46x: faster by the model; the rule in line 6 of $work/rules.yaml names circulant"
 succeeds explain -n 4 --bytes 32 --rules "$work/rules.yaml"
 says "by the rule in line 3 of $work/rules.yaml:"
 equal 'table of the first rule' "$(table)" '0 ring'
+# Ring would be taken if it were within the model's error, and it is far from that: the rule is the reason.
+equal 'reasons of the model' "$(grep -c 'less than its error' "$work/out" || true)" 0
+equal 'reasons of the rule' "$(grep -c "x: faster by the model; the rule in line 3 of $work/rules.yaml names ring$" "$work/out")" \
+    "$(grep -c ' us, 0\.[0-9]*x: ' "$work/out")"
 succeeds explain -n 5 --bytes 32 --rules "$work/rules.yaml"
 says "by the model; no rule of $work/rules.yaml holds:"
 
@@ -166,6 +170,27 @@ sed 's/16/5/' "$work/blocks.yaml" >"$work/no-form.yaml"
 refuses "strag explain: --rules: $work/no-form.yaml:3: swing cannot run here: swing cuts the vector of 16\
  ranks into 8, 16, 32 or 64 blocks, not 5" \
     explain --torus 4x4 --bytes 1M --rules "$work/no-form.yaml"
+
+# Plans of a rule: which of them a job uses, and what runs in the place of the others.
+"$STRAG" plan ring -n 3 --format json > "$work/three.json"
+sed 's/"kind":"recv_reduce"/"kind":"recv"/' "$work/three.json" > "$work/wrong.json"
+cat > "$work/plans.yaml" << 'YAML'
+strag-rules: 1
+rules:
+  - sizes:
+      - {from: 0, plan: none.json, algorithm: ring}
+      - {from: 1K, plan: three.json, algorithm: circulant}
+      - {from: 1M, plan: wrong.json}
+YAML
+succeeds explain -n 3 --bytes 32 --rules "$work/plans.yaml"
+says "from 0 plan $work/none.json: cannot be opened: No such file or directory; ring runs in its place"
+says "from 1K plan $work/three.json, in the place of circulant; its time: strag cost --plan $work/three.json"
+grep -q "^    from 1M  *plan $work/wrong.json: .*; .* runs in its place$" "$work/out" || fail "$(< "$work/out")"
+succeeds explain -n 4 --bytes 32 --rules "$work/plans.yaml"
+says "from 1K plan $work/three.json: it is for 3 ranks; circulant runs in its place"
+succeeds explain -n 4 --bytes 32 --rules "$work/plans.yaml" --format json
+grep -qF '{"from":1024,"file":"'"$work/three.json"'","refused":"'"$work/three.json"': it is for 3 ranks"}' "$work/out" ||
+    fail "$(< "$work/out")"
 
 # ---- Bounds ----
 
