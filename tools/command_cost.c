@@ -330,17 +330,17 @@ static int run_on(const struct command *command, const struct arguments *argumen
     struct machine machine;
     struct table table = {.machine = &machine};
     int format;
-    int result = read_machine(command, arguments, &machine);
-    if (result == EXIT_DONE && (!read_word(command, arguments, OPTION_MODE, modes, &table.mode) ||
-                                !read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
-                                !read_sizes(command, arguments, &table.bytes, &table.sizes)))
-        result = EXIT_USAGE;
+    if (!read_word(command, arguments, OPTION_MODE, modes, &table.mode) ||
+        !read_word(command, arguments, OPTION_FORMAT, formats, &format))
+        return EXIT_USAGE;
     table.quick = arguments->value[OPTION_QUICK] != NULL;
-    if (result == EXIT_DONE && table.quick && table.mode == CLOCKS) {
-        result =
-            complain(command, STRAG_ERR_ARGUMENT,
-                     "--quick works with --mode rounds only; --mode clocks looks at every message");
-    }
+    if (table.quick && table.mode == CLOCKS)
+        return complain(
+            command, STRAG_ERR_ARGUMENT,
+            "--quick works with --mode rounds only; --mode clocks looks at every message");
+    if (!read_sizes(command, arguments, &table.bytes, &table.sizes))
+        return EXIT_USAGE;
+    int result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE && format == SVG && no_picture(&table))
         result = complain(command, STRAG_ERR_ARGUMENT, "%s", no_picture(&table));
     if (result == EXIT_DONE)

@@ -59,16 +59,22 @@ static int show_plans(const void *what)
     return status == STRAG_ERR_IO ? EXIT_FALSE : complain(showing->command, status, "%s", err.text);
 }
 
-static bool read_manner(const struct command *command, const struct arguments *arguments, int n,
-                        struct manner *manner)
+static bool read_form(const struct command *command, const struct arguments *arguments,
+                      struct manner *manner)
+{
+    manner->compact = arguments->value[OPTION_COMPACT] != NULL;
+    if (!read_word(command, arguments, OPTION_FORMAT, formats, &manner->format))
+        return false;
+    return !manner->compact || (manner->format == JSON && !arguments->value[OPTION_RANK]) ||
+           refuse(command, "--compact is for --format json, and for all ranks");
+}
+
+static bool read_rank(const struct command *command, const struct arguments *arguments, int n,
+                      struct manner *manner)
 {
     manner->rank = ALL_RANKS;
-    manner->compact = arguments->value[OPTION_COMPACT] != NULL;
-    if (!read_integer(command, arguments, OPTION_RANK, 0, n - 1, &manner->rank) ||
-        !read_word(command, arguments, OPTION_FORMAT, formats, &manner->format))
+    if (!read_integer(command, arguments, OPTION_RANK, 0, n - 1, &manner->rank))
         return false;
-    if (manner->compact && (manner->format != JSON || manner->rank != ALL_RANKS))
-        return refuse(command, "--compact is for --format json, and for all ranks");
     return manner->compact || manner->rank != ALL_RANKS || n <= RANKS_UNASKED ||
            arguments->value[OPTION_YES] ||
            refuse(command, "--rank R shows the plan of one rank, --yes those of all %d", n);
@@ -81,9 +87,11 @@ static int run_on(const struct command *command, const struct file_plan *plan,
     struct strag_error err;
     struct strag_instance instance = {0};
     struct manner manner;
+    if (!read_form(command, &plan->arguments, &manner))
+        return EXIT_USAGE;
     int result = read_machine(command, &plan->arguments, &machine);
     const struct strag_problem *problem = &machine.problem;
-    if (result == EXIT_DONE && !read_manner(command, &plan->arguments, problem->n, &manner))
+    if (result == EXIT_DONE && !read_rank(command, &plan->arguments, problem->n, &manner))
         result = EXIT_USAGE;
     if (result == EXIT_DONE) {
         strag_progress_step(terminal_progress(), "preparing", 0, 1);

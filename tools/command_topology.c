@@ -482,6 +482,11 @@ static bool is_too_large(const struct strag_topology *topology)
     return count > DRAWN_MAX;
 }
 
+static int refuse_large(const struct command *command)
+{
+    return complain(command, STRAG_ERR_ARGUMENT, "--format svg draws at most %d hosts", DRAWN_MAX);
+}
+
 static int draw(const struct command *command, const struct machine *machine,
                 const struct strag_algorithm *algorithm)
 {
@@ -489,8 +494,7 @@ static int draw(const struct command *command, const struct machine *machine,
     struct strag_problem problem = machine->problem;
     struct strag_error err;
     if (is_too_large(machine->topology))
-        return complain(command, STRAG_ERR_ARGUMENT, "--format svg draws at most %d hosts",
-                        DRAWN_MAX);
+        return refuse_large(command);
     problem.topology = machine->topology;
     int status = strag_links_create(machine->topology, &machine->sourced.model, problem.state,
                                     &drawn.links, &err);
@@ -529,20 +533,22 @@ static int run(const struct command *command, const struct arguments *given)
     struct machine machine;
     const struct strag_algorithm *algorithm = NULL;
     int format;
+    if (!read_word(command, arguments, OPTION_FORMAT, formats, &format))
+        return EXIT_USAGE;
     if (arguments->algorithm) {
         const struct file_plan named = {.arguments = *arguments};
         algorithm = need_algorithm(command, &named);
         if (!algorithm)
             return EXIT_USAGE;
     }
+    if (algorithm && format != SVG)
+        return complain(command, STRAG_ERR_ARGUMENT,
+                        "ALGORITHM selects whose traffic a picture shows: add --format svg");
+    if (format == SVG && grid_hosts(arguments) > DRAWN_MAX)
+        return refuse_large(command);
     int result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE && !machine.topology)
         result = place_on_one_switch(&machine);
-    if (result == EXIT_DONE && !read_word(command, arguments, OPTION_FORMAT, formats, &format))
-        result = EXIT_USAGE;
-    if (result == EXIT_DONE && algorithm && format != SVG)
-        result = complain(command, STRAG_ERR_ARGUMENT,
-                          "ALGORITHM selects whose traffic a picture shows: add --format svg");
     if (result == EXIT_DONE && format == SVG)
         result = draw(command, &machine, algorithm);
     else if (result == EXIT_DONE && format == JSON)

@@ -108,18 +108,9 @@ static int verify_ranks(struct proofs *proofs, int n)
     return result;
 }
 
-static int verify_list(struct proofs *proofs)
+static int verify_list(struct proofs *proofs, const struct strag_interval *intervals, int count)
 {
-    const struct machine *machine = &proofs->machine;
-    struct strag_error err;
-    struct strag_interval *intervals;
-    int count, result = EXIT_DONE;
-    int status = strag_parse_intervals(machine->arguments->value[OPTION_RANKS], 1, RANKS_MAX,
-                                       &intervals, &count, &err);
-    if (status != STRAG_OK) {
-        refuse_value(machine->command, OPTION_RANKS, status, &err);
-        return status == STRAG_ERR_MEMORY ? EXIT_FALSE : EXIT_USAGE;
-    }
+    int result = EXIT_DONE;
     for (int i = 0; i < count; i++) {
         int n = intervals[i].first;
         for (; n <= intervals[i].last && result != EXIT_USAGE && !ferror(stdout); n++) {
@@ -127,22 +118,29 @@ static int verify_list(struct proofs *proofs)
             result = one == EXIT_DONE ? result : one;
         }
     }
-    free(intervals);
     return result;
 }
 
 static int run_on(const struct command *command, const struct arguments *arguments,
                   struct proofs *proofs)
 {
+    struct strag_interval *intervals = NULL;
+    struct strag_error err;
+    int count = 0;
+    const char *ranks = arguments->value[OPTION_RANKS];
+    if (!read_word(command, arguments, OPTION_FORMAT, formats, &proofs->format))
+        return EXIT_USAGE;
+    const int status =
+        ranks ? strag_parse_intervals(ranks, 1, RANKS_MAX, &intervals, &count, &err) : STRAG_OK;
+    if (status != STRAG_OK)
+        return complain(command, status, "%s: %s", option_name(OPTION_RANKS), err.text);
     int result = open_machine(command, arguments, &proofs->machine);
     if (result == EXIT_DONE && proofs->machine.kind == OPTIONS &&
         !need_option(command, arguments, OPTION_RANKS))
         result = EXIT_USAGE;
-    if (result == EXIT_DONE &&
-        !read_word(command, arguments, OPTION_FORMAT, formats, &proofs->format))
-        result = EXIT_USAGE;
     if (result == EXIT_DONE)
-        result = arguments->value[OPTION_RANKS] ? verify_list(proofs) : verify_ranks(proofs, 0);
+        result = ranks ? verify_list(proofs, intervals, count) : verify_ranks(proofs, 0);
+    free(intervals);
     if (proofs->format == JSON && (proofs->written || result != EXIT_USAGE))
         printf("%s]}\n", proofs->written ? "" : opening);
     close_machine(&proofs->machine);

@@ -42,7 +42,8 @@ const struct option_group state_group = {
     .uses =
         (const struct option_use[]){
             {OPTION_STRAGGLER, "R[:US][,...]", "rank R arrives late, by US microseconds"},
-            {OPTION_DELAY, "US", "delay of a straggler R in microseconds (default: 0)"},
+            {OPTION_DELAY, "US",
+             "delay of a single straggler in microseconds (default: 0; of several: 1e6)"},
             {OPTION_SLOW, "R:FACTOR[,...]", "the links of rank R's host are FACTOR times slower"},
             {0},
         },
@@ -100,9 +101,7 @@ static int read_hosts(const struct machine *machine, const char *pattern,
     int status = strag_hosts_expand(machine->arguments->value[OPTION_HOSTS], &hosts, &count, err);
     if (status == STRAG_OK)
         status = strag_layout_from_names(pattern, (const char *const *)hosts, count, layout, err);
-    for (int i = 0; i < count; i++)
-        free(hosts[i]);
-    free(hosts);
+    strag_hosts_free(hosts, count);
     return status;
 }
 
@@ -149,30 +148,52 @@ static int wrong_value(const struct machine *machine, enum option_id id, int sta
                     "%s: %s", option_name(id), err->text);
 }
 
+/* Before a layout is read, which may take long. */
+static int check_hosts(const struct machine *machine)
+{
+    struct strag_error err;
+    char **hosts, names[128];
+    int count;
+    const char *text = machine->arguments->value[OPTION_HOSTS];
+    if (!text)
+        return EXIT_DONE;
+    if (machine->kind == OPTIONS || machine->kind == OPTION_HWLOC)
+        return complain(machine->command, STRAG_ERR_ARGUMENT,
+                        "--hosts needs a topology; add one of %s",
+                        topology_names(machine->command, names, sizeof names));
+    const int status = strag_hosts_expand(text, &hosts, &count, &err);
+    if (status != STRAG_OK)
+        return wrong_value(machine, OPTION_HOSTS, status, &err);
+    strag_hosts_free(hosts, count);
+    return EXIT_DONE;
+}
+
+static int check_ports(const struct machine *machine)
+{
+    const struct strag_layout *layout = machine->layout;
+    if (!layout || layout->network == STRAG_NETWORK_TREE ||
+        machine->problem.ports <= 2 * layout->grid.dims)
+        return EXIT_DONE;
+    return complain(machine->command, STRAG_ERR_ARGUMENT,
+                    "--ports: '%d' is not an integer from 1 to %d, two for each dimension",
+                    machine->problem.ports, 2 * layout->grid.dims);
+}
+
 static int read_layout(struct machine *machine)
 {
     struct strag_error err;
-    char names[128];
-    int result = find_kind(machine);
-    if (result != EXIT_DONE)
-        return result;
     if (machine->kind != OPTIONS) {
         const char *text = machine->arguments->value[machine->kind];
         int status = read_description(machine->kind, text, machine, &err);
         if (status != STRAG_OK)
             return wrong_value(machine, machine->kind, status, &err);
     }
-    if (machine->arguments->value[OPTION_HOSTS] &&
-        (machine->kind == OPTIONS || machine->kind == OPTION_HWLOC))
-        return complain(machine->command, STRAG_ERR_ARGUMENT,
-                        "--hosts needs a topology; add one of %s",
-                        topology_names(machine->command, names, sizeof names));
     if (machine->arguments->value[OPTION_RANKS_PER_NODE] && machine->kind == OPTION_HWLOC)
         return complain(machine->command, STRAG_ERR_ARGUMENT,
                         "--hwloc is one host; -n, not --ranks-per-node, says how many of its cores "
                         "have a rank: up to %d",
                         machine->ncores);
-    return EXIT_DONE;
+    return check_ports(machine);
 }
 
 static int add_slow(struct machine *machine, const struct strag_slow_item *item)
@@ -260,29 +281,30 @@ static int read_late(struct machine *machine)
 static const enum option_id number_options[STRAG_MODEL_NUMBERS] = {
     STRAG_MODEL_NUMBERS_LIST(NUMBER_OPTION, )};
 
-/* Only a file knows what the job's hosts are called; what else is not known fits. */
 static int read_model_file(struct machine *machine)
 {
     struct strag_error err;
-    struct strag_models *models;
-    char list[512];
     const char *file = machine->arguments->value[OPTION_MODEL];
+    const int status = file ? strag_models_read(file, &machine->models, &err) : STRAG_OK;
+    return status == STRAG_OK ? EXIT_DONE : wrong_value(machine, OPTION_MODEL, status, &err);
+}
+
+/* Only a file knows what the job's hosts are called; what else is not known fits. */
+static int use_model_file(struct machine *machine)
+{
+    char list[512];
     const struct strag_machine_kind kind = {
         machine->kind == OPTION_LAYOUT ? machine->topology : NULL, STRAG_OVER_ANY, true};
-    if (!file)
+    if (!machine->models)
         return EXIT_DONE;
-    int status = strag_models_read(file, &models, &err);
-    if (status != STRAG_OK)
-        return wrong_value(machine, OPTION_MODEL, status, &err);
-    const struct strag_model_entry *entry = strag_models_find(models, &kind);
-    if (entry)
-        strag_models_use(entry, &machine->sourced);
-    int result = entry ? EXIT_DONE
-                       : complain(machine->command, STRAG_ERR_ARGUMENT,
-                                  "--model: %s has no model for these hosts; it has: %s", file,
-                                  strag_models_list(models, list, sizeof list));
-    strag_models_free(models);
-    return result;
+    const struct strag_model_entry *entry = strag_models_find(machine->models, &kind);
+    if (!entry)
+        return complain(machine->command, STRAG_ERR_ARGUMENT,
+                        "--model: %s has no model for these hosts; it has: %s",
+                        machine->arguments->value[OPTION_MODEL],
+                        strag_models_list(machine->models, list, sizeof list));
+    strag_models_use(entry, &machine->sourced);
+    return EXIT_DONE;
 }
 
 /* What is given goes before the file. */
@@ -301,6 +323,7 @@ static bool read_numbers(struct machine *machine)
     return true;
 }
 
+/* The defaults are those of the layout's network. */
 static int read_model(struct machine *machine)
 {
     static const char *const ties[] = {"split", "plus", NULL};
@@ -350,8 +373,9 @@ static int fill_saved(struct machine *machine)
     return EXIT_DONE;
 }
 
-int open_machine(const struct command *command, const struct arguments *arguments,
-                 struct machine *machine)
+/* What takes no time, so that a mistake in it is found before a large layout is read. */
+static int read_values(const struct command *command, const struct arguments *arguments,
+                       struct machine *machine)
 {
     *machine = (struct machine){.command = command, .arguments = arguments, .kind = OPTIONS};
     if (!read_integer(command, arguments, OPTION_PORTS, 1, PORTS_MAX, &machine->problem.ports) ||
@@ -361,16 +385,33 @@ int open_machine(const struct command *command, const struct arguments *argument
                       &machine->problem.blocks) ||
         !read_integer(command, arguments, OPTION_ROOT, 0, RANKS_MAX - 1, &machine->problem.root))
         return EXIT_USAGE;
-    int result = read_layout(machine);
-    if (result == EXIT_DONE && machine->saved)
-        return check_saved(machine);
+    int result = find_kind(machine);
+    if (machine->kind == OPTION_SAVED) /* it says all of the following */
+        return result;
+    if (result == EXIT_DONE)
+        result = check_hosts(machine);
     if (result == EXIT_DONE)
         result = read_model(machine);
     if (result == EXIT_DONE)
         result = read_late(machine);
     if (result == EXIT_DONE)
         result = read_slow(machine);
-    return result;
+    return result == EXIT_DONE ? read_model_file(machine) : result;
+}
+
+static int open_layout(struct machine *machine)
+{
+    const int result = read_layout(machine);
+    if (result != EXIT_DONE)
+        return result;
+    return machine->saved ? check_saved(machine) : read_model(machine);
+}
+
+int open_machine(const struct command *command, const struct arguments *arguments,
+                 struct machine *machine)
+{
+    const int result = read_values(command, arguments, machine);
+    return result == EXIT_DONE ? open_layout(machine) : result;
 }
 
 /* Does the description put ranks on its hosts? */
@@ -382,29 +423,29 @@ static bool states_ranks(const struct strag_layout *layout)
     return states;
 }
 
-/* Compare the topology's ranks with the options'. */
-static int check_agreement(const struct machine *machine, int n)
+/* Compare the topology's ranks with the options'. @param ranks_per_host  0: they differ */
+static int check_agreement(const struct machine *machine, int of_hosts, int ranks,
+                           int ranks_per_host, int n)
 {
-    const struct strag_topology *topology = machine->topology;
-    const struct strag_units hosts = strag_units_count(topology->hosts, "host");
+    const struct strag_units hosts = strag_units_count(of_hosts, "host");
     char kind[120];
     snprintf(kind, sizeof kind, "%s %.80s", option_name(machine->kind),
              machine->arguments->value[machine->kind]);
-    if (machine->ranks_per_node && topology->ranks_per_host != machine->ranks_per_node)
+    if (machine->ranks_per_node && ranks_per_host != machine->ranks_per_node)
         return complain(
             machine->command, STRAG_ERR_ARGUMENT,
             "%s already gives the number of ranks of each host; omit --ranks-per-node %d", kind,
             machine->ranks_per_node);
-    if (!n || n == topology->n)
+    if (!n || n == ranks)
         return EXIT_DONE;
-    if (topology->ranks_per_host == 1)
+    if (ranks_per_host == 1)
         return complain(machine->command, STRAG_ERR_ARGUMENT,
                         "%s has %s, -n %d does not fit; give -n %d or omit it, or give "
                         "--ranks-per-node or --hosts",
-                        kind, hosts.text, n, topology->n);
+                        kind, hosts.text, n, ranks);
     return complain(machine->command, STRAG_ERR_ARGUMENT,
                     "%s has %s with %s, -n %d does not fit; give -n %d or omit it", kind,
-                    hosts.text, strag_units_count(topology->n, "rank").text, n, topology->n);
+                    hosts.text, strag_units_count(ranks, "rank").text, n, ranks);
 }
 
 static int fill_flat(struct machine *machine, int n, int ranks_per_host)
@@ -427,7 +468,10 @@ static int fill_layout(struct machine *machine, int n)
                           machine->arguments->value[OPTION_HOSTS], &machine->topology, &err);
     if (status != STRAG_OK)
         return complain(machine->command, status, "%s", err.text);
-    return exact ? check_agreement(machine, n) : EXIT_DONE;
+    const struct strag_topology *topology = machine->topology;
+    return exact
+               ? check_agreement(machine, topology->hosts, topology->n, topology->ranks_per_host, n)
+               : EXIT_DONE;
 }
 
 /* One host; rank r on core r. More ranks than cores are not bound to any, as a job has it. */
@@ -489,7 +533,7 @@ int place_ranks(struct machine *machine, int n)
         machine->sourced.model.written_once =
             strag_model_is_written_once(machine->problem.n, machine->ncores);
     result = check_state(machine);
-    return result == EXIT_DONE ? read_model_file(machine) : result;
+    return result == EXIT_DONE ? use_model_file(machine) : result;
 }
 
 int place_on_one_switch(struct machine *machine)
@@ -497,18 +541,43 @@ int place_on_one_switch(struct machine *machine)
     return fill_flat(machine, machine->problem.n, 1);
 }
 
+int grid_hosts(const struct arguments *arguments)
+{
+    int hosts = 0;
+    for (int id = OPTION_TORUS; id < OPTION_TREE && !hosts; id++)
+        if (arguments->value[id])
+            hosts = strag_layout_dims_hosts(option_name((enum option_id)id) + strlen("--"),
+                                            arguments->value[id]);
+    return hosts;
+}
+
+/* What place_ranks finds, for a grid that is not made yet: it may be large. */
+static int check_grid(struct machine *machine, int n)
+{
+    const int per_host = machine->ranks_per_node ? machine->ranks_per_node : 1;
+    const int hosts = machine->arguments->value[OPTION_HOSTS] ? 0 : grid_hosts(machine->arguments);
+    if (!hosts || hosts > RANKS_MAX / per_host)
+        return EXIT_DONE;
+    machine->problem.n = hosts * per_host;
+    const int result = check_agreement(machine, hosts, machine->problem.n, per_host, n);
+    return result == EXIT_DONE ? check_state(machine) : result;
+}
+
 int read_machine(const struct command *command, const struct arguments *arguments,
                  struct machine *machine)
 {
     int n = 0;
-    int result = open_machine(command, arguments, machine);
+    int result = read_values(command, arguments, machine);
     if (result != EXIT_DONE)
         return result;
     if (machine->kind == OPTIONS && !need_option(command, arguments, OPTION_RANKS))
         return EXIT_USAGE;
     if (!read_integer(command, arguments, OPTION_RANKS, 1, RANKS_MAX, &n))
         return EXIT_USAGE;
-    return place_ranks(machine, n);
+    result = check_grid(machine, n);
+    if (result == EXIT_DONE)
+        result = open_layout(machine);
+    return result == EXIT_DONE ? place_ranks(machine, n) : result;
 }
 
 const char *straggler_wanted(const struct machine *machine, const struct strag_algorithm *algorithm)
@@ -530,6 +599,8 @@ void close_machine(struct machine *machine)
     strag_saved_free(machine->saved);
     machine->saved = NULL;
     strag_layout_free(machine->layout);
+    strag_models_free(machine->models);
+    machine->models = NULL;
     free(machine->cores);
     free(machine->slow);
     machine->topology = NULL;

@@ -39,6 +39,7 @@ struct machine {
 
     struct strag_problem problem; /* of the ranks that were placed */
     struct strag_sourced_model sourced;
+    struct strag_models *models; /* NULL: no file has them */
 };
 
 /**
@@ -57,6 +58,9 @@ int open_machine(const struct command *command, const struct arguments *argument
  * @return as open_machine
  */
 int place_ranks(struct machine *machine, int n);
+
+/** The hosts of the grid that an option describes, without making it. @return 0: none does */
+int grid_hosts(const struct arguments *arguments);
 
 /** Without a topology option: make machine->topology one switch. */
 int place_on_one_switch(struct machine *machine);

@@ -273,7 +273,7 @@ refuses 'strag topology: host x1 is not in the layout, which has 64 hosts, from 
 refuses 'strag topology: host node007 is named twice' \
     topology --layout "$examples/fat-tree.conf" --hosts 'node[005-007],node007'
 refuses "strag plan: --ports: '0' is not an integer from 1 to 65536" plan ring -n 4 --ports 0
-refuses 'strag plan: bucket drives up to 2 ports for each dimension with more than one host, here 4; not 5' \
+refuses "strag plan: --ports: '5' is not an integer from 1 to 4, two for each dimension" \
     plan bucket --torus 4x4 --ports 5
 refuses "strag plan: --ranks-per-node: '0' is not an integer from 1 to 16777216" \
     plan ring -n 4 --ranks-per-node 0

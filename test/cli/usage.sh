@@ -44,16 +44,23 @@ refuses "strag: unexpected argument 'verify'; accepted: $commands" help plan ver
 refuses "strag list: unexpected 'ring'; usage: strag list [--format text|wide|json]" list ring
 refuses "strag plan: no ALGORITHM is given; $there_are; or give --plan FILE" plan -n 8
 refuses "strag plan: unknown algorithm 'rign' (nearest: ring); $there_are" plan rign -n 8
-refuses "strag plan: unknown algorithm 'all' (nearest: ring); $there_are" plan all -n 8
+refuses "strag plan: unknown algorithm 'all'; $there_are" plan all -n 8
+refuses "strag plan: unknown algorithm 'previous'; $there_are" plan previous -n 8
+refuses "strag plan: unknown algorithm ''; $there_are" plan '' -n 8
+refuses "strag plan: unknown algorithm 'auto'; $there_are; strag explain shows what auto runs" plan auto -n 8
+refuses "strag cost: unknown algorithm 'auto'; $there_are, all; strag explain shows what auto runs" \
+    cost ring,auto -n 8 --bytes 32
 refuses "strag verify: unknown algorithm 'rign' (nearest: ring); $there_are, all" verify ring,rign -n 8
-refuses "strag verify: unknown algorithm '' (nearest: ring); $there_are, all" verify ring, -n 8
+for value in ring, ring,,swing ,ring; do
+    refuses "strag verify: '$value' has an empty name between commas; $there_are, all" verify "$value" -n 8
+done
 refuses "strag verify: no ALGORITHM is given; $there_are, all; or give --plan FILE" verify -n 8
 refuses "strag cost: unknown algorithm 'rign' (nearest: ring); $there_are, all" cost rign -n 8 --bytes 32
 refuses "strag plan: one ALGORITHM is accepted, not 'ring' and 'circulant'; usage: $plan_usage" plan ring circulant -n 8
 refuses "strag plan: one ALGORITHM is accepted, not 'ring' and '8'; usage: $plan_usage" plan ring 8
 refuses "strag plan: one ALGORITHM is accepted, not 'ring' and '--rank'; usage: $plan_usage" plan ring -n 8 -- --rank 1
 refuses "strag plan: unknown algorithm 'Ring' (nearest: ring); $there_are" plan Ring -n 8
-refuses "strag cost: unknown algorithm '32' (nearest: ring); $there_are, all" cost -n 8 32
+refuses "strag cost: unknown algorithm '32'; $there_are, all" cost -n 8 32
 
 # Plans from files.
 "$STRAG" plan ring -n 3 --format json > "$work/ring.json"
@@ -99,7 +106,8 @@ refuses "strag params: unexpected 'ring'; usage: strag params [--format text|jso
 refuses "strag params: --format: 'html' is not one of text|json|man" params --format html
 refuses "strag list: unknown option '-n'; accepted: --format, --help" list -n 8
 refuses "strag plan: unknown option '-r'; accepted: $plan_takes" plan ring -n 8 -r 1
-refuses "strag plan: unknown option '--np=8'; accepted: $plan_takes" plan ring --np=8
+refuses "strag plan: unknown option '--npx'; accepted: $plan_takes" plan ring --npx
+refuses "strag plan: -n: 'x' $integer 1 to 16777216" plan ring -npx
 
 # Contradictions.
 refuses "strag plan: -n is given twice, as '8' and as '9'; give it once" plan ring -n 8 -np 9
@@ -144,9 +152,17 @@ refuses "strag plan: --straggler: 'x' $integer 0 to 16777215" plan ring -n 8 --s
 refuses 'strag plan: --straggler: rank 1 does not exist; with 1 rank it must be 0 to 0' plan ring -n 1 --straggler 1
 refuses "strag plan: --delay: '5ms' is not a number of microseconds from 0 to 1e+12" \
     plan ring -n 8 --straggler 1 --delay 5ms
+refuses "strag cost: --straggler: rank 999999 does not exist; with 262144 ranks it must be 0 to 262143" \
+    cost ring --torus 512x512 --bytes 32 --straggler 999999
 refuses "strag plan: --slow: '3x2' is not R:FACTOR, like 3:2 or 3:1.5,5:4" plan ring -n 8 --slow 3x2
 refuses "strag plan: --blocks: '0' $integer 1 to 2147483646" plan ring -n 8 --blocks 0
-for value in '' 2.. 2...8 2..4..8 2-8 0..8 x; do
+for value in 1,,2 7, ,7; do
+    refuses "strag verify: -n: '$value' has an empty entry; accepted: numbers between commas, like 2..8,16" \
+        verify ring -n "$value"
+    refuses "strag cost: --bytes: '$value' has an empty entry; accepted: sizes between commas, like 1K,32..1G" \
+        cost ring -n 8 --bytes "$value"
+done
+for value in 2.. 2...8 2..4..8 2-8 0..8 x; do
     refuses "strag verify: -n: '$value' is neither an integer from 1 to 16777216 nor a range like 2..8" \
         verify ring -n "7,$value"
 done
@@ -160,9 +176,28 @@ for value in '4*4' 0x4 4,4 ''; do
 done
 refuses "strag plan: --hammingmesh: '2x2:3' is not a HammingMesh; the sizes of a board and as many numbers of boards\
  are, like 2x2:16x16" plan ring --hammingmesh 2x2:3
-for value in '2;3/;3' '2,0/0'; do
+for value in '2;3/;3' '2,/the end'; do
     refuses "strag plan: --tree: '${value%/*}', at '${value#*/}': ranks per host between commas are needed, brackets\
  around those on one switch, like 2,3 or ((2,3),4@50)@100" plan ring --tree "${value%/*}"
+done
+for value in 0 99999999999; do
+    refuses "strag plan: --tree: '$value' is not a number of ranks on a host; must be 1 to 2147483647" \
+        plan ring --tree "2,$value"
+done
+for dims in 99999x99999x99999 2048x2048; do
+    refuses "strag plan: --torus: the grid $dims has more than 1048576 positions" plan ring --torus "$dims"
+done
+refuses "strag cost: --ports: '9' $integer 1 to 4, two for each dimension" cost all --torus 8x8 --ports 9 --bytes 1K
+refuses "strag cost: --ports: '9' $integer 1 to 4, two for each dimension" cost all --hammingmesh 2x2:2x2 --ports 9 --bytes 1K
+# The list of hosts, whatever names the others.
+printf 'torus 2x2\na: 0 0\nb: 1 0\n' > "$work/grid"
+for kind in 'names:n{}' "$work/grid"; do
+    refuses "strag cost: --hosts: 'n[1-4' has a [ without ]; write n[01-16,20]" \
+        cost --layout "$kind" --hosts 'n[1-4' --bytes 1K
+    refuses "strag cost: --hosts: '[4-1]' is not a range; write [1-4,7], the smaller first" \
+        cost --layout "$kind" --hosts 'n[4-1]' --bytes 1K
+    refuses "strag cost: --hosts: '' has an empty name; write n[01-16,20],login" \
+        cost --layout "$kind" --hosts '' --bytes 1K
 done
 refuses "strag plan: --tree: 'x' is not a bandwidth; Gbit/s from 1e-6 to 1e9" plan ring --tree 2@x,3
 refuses "strag topology: --torus 1 has 1 host, -n 2 does not fit; give -n 1 or omit it, or give --ranks-per-node or\
@@ -175,18 +210,14 @@ for kind in saved:saved model:models rules:rules; do
 done
 
 # Sizes.
-for value in '' K 32X 32KB 1MB -1 1.5K 1.5MiB ' 32' '32 ' '1  K' iB 1iB B 1e6 32.. ..32; do
-    wrong=${value#..}
-    wrong=${wrong%..}
-    case $value in *..*) wrong= ;; esac
-    refuses "strag cost: --bytes: '$wrong' is not a size; $sizes" cost -n 8 --bytes "$value"
+for value in '' K 32X 32KB 1MB -1 1.5K 1.5MiB ' 32' '32 ' '1  K' iB 1iB B 1e6; do
+    refuses "strag cost: --bytes: '$value' is not a size; $sizes" cost -n 8 --bytes "$value"
 done
-refuses "strag cost: --bytes: '' is not a size; $sizes" cost -n 8 --bytes 32,
 for value in 18446744073709551616 16777216T 99999999999999999999999K; do
     refuses "strag cost: --bytes: '$value' is too large; the largest size is 18446744073709551615" \
         cost -n 8 --bytes "$value"
 done
-for value in 32..100 100..128 0..32; do
+for value in 32..100 100..128 0..32 32.. ..32 ..; do
     refuses "strag cost: --bytes: '$value' needs a power of two at both ends, like 32..1G" \
         cost -n 8 --bytes "$value"
 done
@@ -210,6 +241,48 @@ for option in --local-alpha/us --overhead/us --injection-bandwidth/Gbit/s --link
         cost -n 8 --bytes 32 "${option%%/*}" 1us
 done
 refuses "strag explain: --minimum: '8KB' is not a size; $sizes; or auto" explain -n 8 --bytes 32 --minimum 8KB
+
+# Other mistakes are found before a topology is made, which may be large: this one cannot be made at all.
+large='--torus 2048x2048'
+for option in '--bytes 1x' '--bytes 1K --format png' '--bytes 1K --mode clock' '--bytes 1K --alpha x' '--bytes 1K --ties x' \
+    '--bytes 1K --straggler x' '--bytes 1K --slow x' '--bytes 1K --hosts x[' '--bytes 1K --model /nonexistent' \
+    '--bytes 1K -n x' '--bytes 1K --quick --mode clocks'; do
+    # shellcheck disable=SC2086 # words
+    gives 2 cost ring $large $option
+    ! grep -q torus "$work/err" || fail "the topology before $option: $(<"$work/err")"
+done
+for option in '--bytes 1x' '--bytes 1K --format png' '--bytes 1K --minimum x' '--bytes 1K --rules /nonexistent'; do
+    # shellcheck disable=SC2086 # words
+    gives 2 explain $large $option
+    ! grep -q torus "$work/err" || fail "the topology before $option: $(<"$work/err")"
+done
+for command in 'plan ring --format png' 'plan ring --compact' 'verify ring --format png' 'verify ring -n x' \
+    'topology --format png' 'topology ring'; do
+    # shellcheck disable=SC2086 # words
+    gives 2 $command $large
+    ! grep -q torus "$work/err" || fail "the topology before $command: $(<"$work/err")"
+done
+refuses 'strag topology: --format svg draws at most 1024 hosts' topology --torus 1024x1024 --format svg
+refuses 'strag topology: --torus 512x512 has 262144 hosts, -n 3 does not fit; give -n 262144 or omit it, or give'\
+' --ranks-per-node or --hosts' topology --torus 512x512 -n 3
+
+# Files.
+refuses 'strag plan: --plan: the name of the file is empty' plan --plan ''
+refuses 'strag plan: --layout: the name of the file is empty' plan ring --layout ''
+for option in 'cost --plan' 'cost ring --layout' 'explain --rules' 'explain -n 4 --model'; do
+    # shellcheck disable=SC2086 # words
+    refuses "strag ${option%% *}: ${option##* }: /dev/zero: a device; a regular file or a pipe is read here" \
+        $option /dev/zero --bytes 1K
+done
+"$STRAG" plan ring -n 3 --format json > "$work/ring.json"
+mkfifo "$work/fifo"
+cat "$work/ring.json" > "$work/fifo" &
+succeeds verify --plan "$work/fifo"
+wait
+for name in /dev/stdin /dev/fd/0; do
+    succeeds verify --plan "$name" < "$work/ring.json"
+    succeeds verify --plan "$name" < <(cat "$work/ring.json")
+done
 
 # A message quotes little of a wrong text, so that it stays one line.
 long=$(printf 'x%.0s' {1..5000})
@@ -249,8 +322,11 @@ equal 'operations' "$(wc -l < "$work/kinds")" 3
 equal 'operations of strag.1' "$(sed -n 's/^\.It Sy \([a-z_]*\)$/\1/p' "$doc/strag.1" | sort)" "$(<"$work/kinds")"
 succeeds plan ring -np 8 --rank 7
 cmp "$work/first" "$work/out"
-succeeds plan ring --np 8 --rank 7
-cmp "$work/first" "$work/out"
+for option in '--np 8' -np8 --np=8 -n8; do
+    # shellcheck disable=SC2086 # words
+    succeeds plan ring $option --rank 7
+    cmp "$work/first" "$work/out"
+done
 succeeds cost ring -n 8 --bytes 8,1K,1M
 cp "$work/out" "$work/first"
 succeeds cost ring -n 8 --bytes '8 B,1KiB,1 MiB' # as reports have them
