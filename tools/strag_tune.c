@@ -11,6 +11,8 @@
  * What measures the model and what writes rules are in tune_model.c and tune_rules.c. The rest is
  * one long file: a program of its own, of which all parts work on the same contenders.
  */
+#include "config.h"
+
 #include "algorithms/table.h"
 #include "base/file.h"
 #include "base/parse.h"
@@ -58,7 +60,11 @@ static const char usage[] =
     "  -M, --model [FILE]  measure the cost model's numbers, for mpirun --mca coll_strag_model "
     "FILE\n"
     "                      [model.yaml next to the rules]; without --output nothing else\n"
-    "  -h, --help\n";
+    "  -h, --help\n"
+    "  -V, --version\n";
+
+static const char accepted[] = "-s, --sizes, -t, --seconds, -c, --components, -o, --output, -m, "
+                               "--merge, -M, --model, -h, --help, -V, --version";
 
 struct options {
     size_t *bytes;
@@ -104,13 +110,35 @@ static void die(const char *format, ...)
     exit(2);
 }
 
-/* Wrong use: every rank has the same options, and one of them reports it. */
-static void refuse(int rank, const char *option, const char *why)
+/* What all ranks know ends them without MPI_Abort, and one of them reports it. */
+static void end(int rank, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+
+static void end(int rank, const char *format, ...)
 {
-    if (rank == 0)
-        fprintf(stderr, "strag-tune: %s: %s\nTry strag-tune --help\n", option, why);
+    va_list args;
+    va_start(args, format);
+    if (rank == 0) {
+        fputs("strag-tune: ", stderr);
+        vfprintf(stderr, format, args);
+        fputc('\n', stderr);
+    }
+    va_end(args);
     MPI_Finalize();
     exit(2);
+}
+
+/* Every rank has the same options. */
+static void refuse(int rank, const char *option, const char *why)
+{
+    end(rank, "%s: %s", option, why);
+}
+
+/* What only rank 0 knows. @param status  rank 0's */
+static void end_on_failure(int rank, int status, const struct strag_error *err)
+{
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (status != STRAG_OK)
+        end(rank, "%s", err->text);
 }
 
 static void *allocate(size_t bytes)
@@ -159,12 +187,13 @@ static void read_options(struct options *options, int argc, char **argv, int ran
                                           {"merge", no_argument, NULL, 'm'},
                                           {"model", optional_argument, NULL, 'M'},
                                           {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},
                                           {NULL, 0, NULL, 0}};
     struct strag_error err;
     *options = (struct options){.seconds = 2, .components = "acoll,han,sm,ucc"};
     read_sizes(options, "4..16M", rank);
     opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, "s:t:c:o:mM::h", known, NULL)) != -1;) {
+    for (int letter; (letter = getopt_long(argc, argv, ":s:t:c:o:mM::hV", known, NULL)) != -1;) {
         if (letter == 's') {
             read_sizes(options, optarg, rank);
         } else if (letter == 't') {
@@ -181,60 +210,101 @@ static void read_options(struct options *options, int argc, char **argv, int ran
             options->model = optarg ? optarg : "";
             if (!optarg && optind < argc && argv[optind][0] != '-')
                 options->model = argv[optind++];
-        } else if (letter == 'h') {
+        } else if (letter == 'h' || letter == 'V') {
             if (rank == 0)
-                fputs(usage, stdout);
+                fputs(letter == 'h' ? usage : "strag-tune " PACKAGE_VERSION "\n", stdout);
             MPI_Finalize();
             exit(0);
+        } else if (letter == ':') {
+            end(rank, "%s needs a value; see strag-tune --help", argv[optind - 1]);
         } else {
-            refuse(rank, argv[optind - 1], "unknown option, or its value is missing");
+            end(rank, "%s: unknown option; accepted: %s", argv[optind - 1], accepted);
         }
     }
     if (optind != argc)
-        refuse(rank, argv[optind], "only options are accepted");
+        end(rank, "unexpected '%.40s'; accepted: %s", argv[optind], accepted);
     if (options->merge && !options->output)
         refuse(rank, "--merge", "needs --output FILE");
 }
 
-/* That a file can be written is found out before anything is measured. */
-static void check_writable(const char *name)
+/* ---- Files, before anything is measured, on rank 0 ---- */
+
+static int check_writable(const char *name, struct strag_error *err)
 {
     struct strag_output output;
-    struct strag_error err;
-    if (strag_output_open(&output, name, &err) != STRAG_OK)
-        die("%s: %s", name, err.text);
+    struct strag_error why;
+    const int status = strag_output_open(&output, name, &why);
+    if (status != STRAG_OK)
+        return strag_fail(err, status, "%s: %s", strag_name_end(name), why.text);
     strag_output_close(&output, false, NULL);
+    return STRAG_OK;
 }
 
-/* Rank 0: the file to merge with, as text, which need not be there. */
-static void read_old(struct options *options)
+/* The file to merge with, as text, which need not be there. */
+static int read_old(struct options *options, struct strag_error *err)
 {
-    struct strag_error err;
     size_t length;
-    check_writable(options->output);
-    if (!options->merge || access(options->output, F_OK) != 0)
-        return;
-    if (strag_file_read(options->output, FILE_MAX, &options->old, &length, &err) != STRAG_OK)
-        die("%s", err.text);
-    if (strlen(options->old) != length)
-        die("%s: not a rules file", options->output);
+    if (access(options->output, F_OK) != 0)
+        return STRAG_OK;
+    const int status = strag_file_read(options->output, FILE_MAX, &options->old, &length, err);
+    if (status != STRAG_OK || strlen(options->old) == length)
+        return status;
+    return strag_fail(err, STRAG_ERR_ARGUMENT, "%s: not a rules file",
+                      strag_name_end(options->output));
 }
 
-/* Is there anything in the old file with which the rule cannot be merged? Better known before. */
-static void check_old(const struct tune *tune)
+/* Is there anything in the old file with which the rule cannot be merged? */
+static int check_old(const struct tune *tune, struct strag_error *err)
 {
     static const size_t bytes = 4;
     static const double seconds = 1;
     static const char *const names[] = {"previous"};
     const struct tune_results nothing = {1, 0, 1, names, &bytes, &seconds};
-    struct strag_error err;
-    char *text;
-    if (!tune->options.old)
-        return;
-    if (tune_write(&tune->job, &nothing, tune->options.old, tune->options.output, &text, &err) !=
-        STRAG_OK)
-        die("%s", err.text);
+    char *text = NULL;
+    const int status = tune->options.old ? tune_write(&tune->job, &nothing, tune->options.old,
+                                                      tune->options.output, &text, err)
+                                         : STRAG_OK;
     free(text);
+    return status;
+}
+
+/* The model's file, unless it was named: next to the rules. */
+static void name_model(const struct options *options, char *name, size_t size)
+{
+    const char *slash = options->output ? strrchr(options->output, '/') : NULL;
+    if (options->model[0])
+        snprintf(name, size, "%s", options->model);
+    else
+        snprintf(name, size, "%.*smodel.yaml", slash ? (int)(slash + 1 - options->output) : 0,
+                 slash ? options->output : "");
+}
+
+/* No file is replaced that nobody named. */
+static int check_model(const struct options *options, struct strag_error *err)
+{
+    char name[4096];
+    name_model(options, name, sizeof name);
+    if (!options->model[0] && access(name, F_OK) == 0)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "%.80s is there already; --model %.80s replaces it", strag_name_end(name),
+                          strag_name_end(name));
+    return check_writable(name, err);
+}
+
+static void check_files(struct tune *tune)
+{
+    struct options *options = &tune->options;
+    struct strag_error err;
+    int status = STRAG_OK;
+    if (tune->rank == 0 && options->output)
+        status = check_writable(options->output, &err);
+    if (tune->rank == 0 && options->merge && status == STRAG_OK)
+        status = read_old(options, &err);
+    if (tune->rank == 0 && status == STRAG_OK)
+        status = check_old(tune, &err);
+    if (tune->rank == 0 && options->model && status == STRAG_OK)
+        status = check_model(options, &err);
+    end_on_failure(tune->rank, status, &err);
 }
 
 /* ---- strag's counters ---- */
@@ -242,24 +312,24 @@ static void check_old(const struct tune *tune)
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle calls_handle, delegated_handle;
 
-static MPI_T_pvar_handle open_counter(const char *name)
+static bool open_counter(const char *name, MPI_T_pvar_handle *handle)
 {
-    MPI_T_pvar_handle handle;
     int index, count;
-    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS ||
-        MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) != MPI_SUCCESS)
-        die("coll/strag was not loaded (no %s)", name);
-    return handle;
+    return MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS &&
+           MPI_T_pvar_handle_alloc(session, index, NULL, handle, &count) == MPI_SUCCESS;
 }
 
-static void open_counters(void)
+static void open_counters(int rank)
 {
     int provided;
     if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS ||
         MPI_T_pvar_session_create(&session) != MPI_SUCCESS)
         die("MPI's tools interface does not start");
-    calls_handle = open_counter("coll_strag_calls");
-    delegated_handle = open_counter("coll_strag_delegated");
+    int loaded = open_counter("coll_strag_calls", &calls_handle) &&
+                 open_counter("coll_strag_delegated", &delegated_handle);
+    MPI_Allreduce(MPI_IN_PLACE, &loaded, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!loaded)
+        end(rank, "coll/strag was not loaded (no coll_strag_calls)");
 }
 
 static struct counters read_counters(void)
@@ -316,7 +386,8 @@ static bool runs_itself(const struct tune *tune, MPI_Comm comm)
     MPI_Reduce(moved, all, 2, MPI_INT, MPI_MIN, 0, tune->sync);
     MPI_Bcast(all, 2, MPI_INT, 0, tune->sync);
     if (!all[0] && !all[1])
-        die("coll/strag is not used; start mpirun with --mca coll strag and 2 ranks or more");
+        end(tune->rank,
+            "coll/strag is not used; start mpirun with --mca coll strag and 2 ranks or more");
     return all[0];
 }
 
@@ -526,17 +597,6 @@ static void measure_all(const struct tune *tune, double *medians)
 
 /* ---- The model ---- */
 
-/* The model's file, unless it was named: next to the rules. */
-static void name_model(const struct options *options, char *name, size_t size)
-{
-    const char *slash = options->output ? strrchr(options->output, '/') : NULL;
-    if (options->model[0])
-        snprintf(name, size, "%s", options->model);
-    else
-        snprintf(name, size, "%.*smodel.yaml", slash ? (int)(slash + 1 - options->output) : 0,
-                 slash ? options->output : "");
-}
-
 static void write_model(const char *name, struct strag_model_entry *entry)
 {
     const struct strag_models models = {.count = 1, .entry = entry};
@@ -553,19 +613,14 @@ static void write_model(const char *name, struct strag_model_entry *entry)
                     entry->value[id] / strag_model_numbers[id].scale, strag_model_numbers[id].unit);
 }
 
-/* Before anything is measured: strag is used, and no file is replaced that nobody named. */
 static void tune_model(const struct tune *tune)
 {
     struct strag_model_entry entry;
     char name[4096];
     MPI_Comm comm = communicator("coll_strag_algorithm", "auto");
-    runs_itself(tune, comm);
+    runs_itself(tune, comm); /* or the end */
     MPI_Comm_free(&comm);
     name_model(&tune->options, name, sizeof name);
-    if (tune->rank == 0 && !tune->options.model[0] && access(name, F_OK) == 0)
-        die("%s is there already; --model %s replaces it", name, name);
-    if (tune->rank == 0)
-        check_writable(name);
     tune_model_measure(tune->sync, &entry);
     if (tune->rank == 0)
         write_model(name, &entry);
@@ -628,11 +683,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &tune.rank);
     read_options(&tune.options, argc, argv, tune.rank);
     find_job(&tune.job);
-    if (tune.rank == 0 && tune.options.output) {
-        read_old(&tune.options);
-        check_old(&tune);
-    }
-    open_counters();
+    check_files(&tune);
+    open_counters(tune.rank);
     tune.sync = communicator("ompi_comm_coll_preference", "^strag");
     if (tune.options.model)
         tune_model(&tune);

@@ -139,7 +139,8 @@ refused 'rules.yaml:1: ' 2 "${tune[@]}" --sizes 4 --output "$rules" --merge
 # Wrong usage
 refused '--sizes: .*multiples of 4' 1 "${tune[@]}" --sizes 6
 refused '--merge: needs --output' 1 "${tune[@]}" --merge
-refused '--nothing: unknown option' 1 "${tune[@]}" --nothing
+refused '^strag-tune: --nothing: unknown option; accepted: -s, --sizes, .*--version$' 1 "${tune[@]}" --nothing
+refused '^strag-tune: -o needs a value' 1 "${tune[@]}" -o
 refused 'coll/strag is not used' 2 "$builddir/tools/strag-tune" --sizes 4
 refused 'coll/strag is not used.*2 ranks or more' 1 "${tune[@]}" --model "$folder/alone.yaml"
 refused 'coll/strag is not used' 2 "$builddir/tools/strag-tune" --model "$folder/alone.yaml"
@@ -147,6 +148,18 @@ refused 'coll/strag is not used' 2 "$builddir/tools/strag-tune" --model "$folder
 refused 'coll/strag was not loaded' 2 --mca coll ^strag "$builddir/tools/strag-tune" --sizes 4
 refused 'nowhere/rules: No such file' 2 "${tune[@]}" --sizes 4 --output "$folder/nowhere/rules"
 refused 'nowhere/model: No such file' 2 "${tune[@]}" --model "$folder/nowhere/model"
+# What one rank finds out ends all of them without MPI_Abort.
+for options in "--output $folder" "--output $folder/nowhere/rules" "--output $rules --merge" "--model $folder/nowhere/model"; do
+    status=0
+    # shellcheck disable=SC2086 # words
+    mpi 2 "${tune[@]}" --sizes 4 $options > "$output" 2>&1 || status=$?
+    if [ "$status" -ne 2 ] || grep -q MPI_ABORT "$output" || [ "$(grep -c '^strag-tune: ' "$output")" -ne 1 ]; then
+        cat "$output"
+        fail "$options: exit status $status"
+    fi
+done
+into_output 1 "${tune[@]}" --version
+grep -Eq '^strag-tune [0-9]+\.[0-9]+' "$output" || fail "--version says nothing"
 into_output 1 "${tune[@]}" --help
 grep -q '^usage: mpirun' "$output" || fail "--help says nothing"
 echo "ok: wrong use"
