@@ -3,7 +3,9 @@
 
 #include "write.h"
 
+#include "base/text.h"
 #include "base/units.h"
+#include "plan/plan_proof.h"
 
 #include <stdlib.h>
 
@@ -58,6 +60,9 @@ const struct estimate *explain_size(struct explanation *explanation, size_t byte
         count += !again;
         estimates[count - 1] = estimate(candidate, (double)bytes);
     }
+    const struct strag_entry *modelled = strag_table_entry(&selection->table, bytes);
+    explanation->modelled =
+        modelled->algorithm == chosen->algorithm && modelled->blocks == chosen->blocks;
     explanation->count = count;
     qsort(estimates, (size_t)count, sizeof *estimates, compare_estimates);
     for (int e = 0; e < count; e++) {
@@ -67,8 +72,34 @@ const struct estimate *explain_size(struct explanation *explanation, size_t byte
     return estimates;
 }
 
-const char *explain_loser(const struct estimate *loser, const struct estimate *winner, char *buffer,
-                          size_t size)
+/* Why one that is faster by the model does not run. */
+static void explain_faster(const struct explanation *explanation, const struct estimate *loser,
+                           const struct estimate *winner, char *buffer, size_t size)
+{
+    const struct strag_algorithm *chosen = winner->candidate->algorithm;
+    if (explanation->modelled) { /* closer than selection tells apart */
+        snprintf(
+            buffer, size, "faster by the model%s",
+            chosen->straggler_tolerant
+                ? ", but by less than its error; the other one suffers least from stragglers"
+            : chosen->prefers_more_blocks
+                ? ", but by less than its error; the other one depends least on ranks being in "
+                  "step"
+            : winner->candidate->profile->distance < loser->candidate->profile->distance
+                ? ", but by less than its error; the other one sends fewer bytes far"
+                : "");
+    } else if (explanation->ground == STRAG_BY_RULE) {
+        snprintf(buffer, size, "faster by the model; the rule in line %d of %.120s names %s",
+                 explanation->line, explanation->rules, chosen->name);
+    } else if (explanation->ground == STRAG_BY_PIN) {
+        snprintf(buffer, size, "faster by the model; coll_strag_algorithm names %s", chosen->name);
+    } else {
+        snprintf(buffer, size, "faster by the model");
+    }
+}
+
+const char *explain_loser(const struct explanation *explanation, const struct estimate *loser,
+                          const struct estimate *winner, char *buffer, size_t size)
 {
     char mine[48], theirs[48], posts[2][48];
     double latency = loser->latency - winner->latency;
@@ -76,19 +107,10 @@ const char *explain_loser(const struct estimate *loser, const struct estimate *w
     double idle = loser->idle - winner->idle;
     double busiest = loser->candidate->profile->busiest;
     double least = winner->candidate->profile->busiest;
-    if (loser->seconds <= winner->seconds) { /* closer than selection tells apart, or a rule won */
-        bool less = loser->seconds < winner->seconds * (1 - 1e-9);
-        const struct strag_algorithm *other = winner->candidate->algorithm;
-        snprintf(
-            buffer, size, "%s by the model%s", less ? "faster" : "as fast",
-            !less ? ""
-            : other->straggler_tolerant
-                ? ", but by less than its error; the other one suffers least from stragglers"
-            : other->prefers_more_blocks
-                ? ", but by less than its error; the other one depends least on ranks being in step"
-            : winner->candidate->profile->distance < loser->candidate->profile->distance
-                ? ", but by less than its error; the other one sends fewer bytes far"
-                : "");
+    if (loser->seconds < winner->seconds * (1 - 1e-9)) {
+        explain_faster(explanation, loser, winner, buffer, size);
+    } else if (loser->seconds <= winner->seconds) {
+        snprintf(buffer, size, "as fast by the model");
     } else if (idle > latency && idle > transfer) {
         snprintf(buffer, size, "waits for the straggler: %s us idle against %s us",
                  time_text(loser->idle, mine), time_text(winner->idle, theirs));
@@ -117,6 +139,28 @@ const char *explain_loser(const struct estimate *loser, const struct estimate *w
                  time_text(winner->latency, theirs));
     }
     return buffer;
+}
+
+/* As the component does it (choice/user_plans.c). */
+int explain_plan(const struct explanation *explanation, const struct strag_rules_plan *plan,
+                 struct strag_error *err)
+{
+    struct strag_given *given = NULL;
+    struct strag_error why;
+    bool proved = false;
+    int status = strag_plan_proof_read(plan->file, &strag_given_in_job, &given, &proved, err);
+    if (status != STRAG_OK)
+        return status;
+    if (given->head.n != explanation->machine->problem.n) {
+        status = strag_fail(err, STRAG_ERR_ARGUMENT, "%s: it is for %s", strag_name_end(plan->file),
+                            strag_units_count(given->head.n, "rank").text);
+    } else if (!proved) {
+        status = strag_given_prove(given, &strag_given_in_job, NULL, NULL, &why);
+        if (status != STRAG_OK)
+            strag_fail(err, status, "%s: %s", strag_name_end(plan->file), why.text);
+    }
+    strag_given_free(given);
+    return status;
 }
 
 bool explain_is_refused(const struct strag_selection *selection, int c)

@@ -39,13 +39,16 @@ struct explanation {
     struct strag_table table; /* with the rules applied */
     enum strag_choice_ground ground;
     struct strag_oversubscribed oversubscribed;
-    const char *rules; /* the file; NULL: none was given */
-    int line;          /* of the rule that holds; 0: none does */
+    const char *rules;                              /* the file; NULL: none was given */
+    int line;                                       /* of the rule that holds; 0: none does */
+    struct strag_rules_plan plans[STRAG_TABLE_MAX]; /* that it names */
+    int nplans;
     size_t minimum;
     size_t *bytes;
     int sizes;
     struct estimate *estimates; /* room for all candidates; those of one size, the fastest first */
     int count;                  /* one for each algorithm: its best count of blocks */
+    bool modelled;              /* that size's choice is also the model's */
     struct strag_lower_bound bound;
     struct levels levels;
 };
@@ -59,8 +62,8 @@ struct explanation {
 const struct estimate *explain_size(struct explanation *explanation, size_t bytes);
 
 /** Why the loser takes longer: the largest of the three differences. @return buffer */
-const char *explain_loser(const struct estimate *loser, const struct estimate *winner, char *buffer,
-                          size_t size);
+const char *explain_loser(const struct explanation *explanation, const struct estimate *loser,
+                          const struct estimate *winner, char *buffer, size_t size);
 
 /** @param[out] levels  to close with explain_close_levels, whatever is returned
  * @return STRAG_OK, also if there are none to show, or STRAG_ERR_MEMORY */
@@ -79,6 +82,10 @@ static inline double explain_least_sent(int groups)
 {
     return 2. * (groups - 1);
 }
+
+/** Does a job use a plan that the rule names? @return STRAG_OK, or why another runs in its place */
+int explain_plan(const struct explanation *explanation, const struct strag_rules_plan *plan,
+                 struct strag_error *err);
 
 /** Is candidate number c the first one of an algorithm that is refused with each of its counts of
  * blocks? */

@@ -20,7 +20,7 @@
  *
  *     rounds  2 sum(d_l - 1)           sent by a rank  2(n-1)/n
  *
- * A yardstick for flexreduce, which costs the same on symmetric trees. (Cho, Finkler, Kung,
+ * For comparison with flexreduce, which costs the same on symmetric trees. (Cho, Finkler, Kung,
  * "BlueConnect: Novel hierarchical all-reduce on multi-tired network for deep learning".)
  */
 #include "algorithms/bucket.h"
@@ -55,7 +55,7 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
 
 const struct strag_algorithm strag_blueconnect = {
     .name = "blueconnect",
-    .summary = "rings level by level on symmetric trees, else one ring; a yardstick",
+    .summary = "rings level by level on symmetric trees, else one ring; for comparison",
     .rounds = "2 sum(d_l - 1)",
     .sent = "2(n-1)/n",
     .check = check,

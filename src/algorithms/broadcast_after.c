@@ -11,8 +11,8 @@
  *              0 - 1   0 > 2   0 > 4       after the arrival, whole vectors
  *                      1 > 3   1 > 5
  *
- * ceil(log2 n) rounds after the arrival, of the whole vector each, 2 ceil(log2 (n - 1)) before. A
- * yardstick: it is good for short vectors only. (A. Devraj et al., "Accelerating
+ * ceil(log2 n) rounds after the arrival, of the whole vector each, 2 ceil(log2 (n - 1)) before. For
+ * comparison: it is good for short vectors only. (A. Devraj et al., "Accelerating
  * AllReduce with a persistent straggler", section 4.1.)
  */
 #include "algorithms/straggler.h"

@@ -18,7 +18,7 @@
  *
  *     rounds  2 ceil(log2 g) + 2(q-1)        sent by a rank  up to ceil(log2 g) + 2(q-1)/q
  *
- * A yardstick for flexreduce. (Jia et al., "Highly scalable deep learning training system with
+ * For comparison with flexreduce. (Jia et al., "Highly scalable deep learning training system with
  * mixed-precision", as described in the FlexReduce paper, section II.)
  */
 #include "algorithms/binomial.h"
@@ -155,7 +155,7 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
 
 const struct strag_algorithm strag_leaders = {
     .name = "leaders",
-    .summary = "reduce onto a leader per host, ring of leaders, broadcast; a yardstick",
+    .summary = "reduce onto a leader per host, ring of leaders, broadcast; for comparison",
     .rounds = "2 log2 g + 2(q-1)",
     .sent = "log2 g + 2(q-1)/q",
     .prepare = prepare,
