@@ -51,7 +51,7 @@ refuses "strag plan: unknown algorithm 'auto'; $there_are; strag explain shows w
 refuses "strag cost: unknown algorithm 'auto'; $there_are, all; strag explain shows what auto runs" \
     cost ring,auto -n 8 --bytes 32
 refuses "strag verify: unknown algorithm 'rign' (nearest: ring); $there_are, all" verify ring,rign -n 8
-for value in ring, ring,,swing ,ring; do
+for value in 'ring,' 'ring,,swing' ',ring'; do
     refuses "strag verify: '$value' has an empty name between commas; $there_are, all" verify "$value" -n 8
 done
 refuses "strag verify: no ALGORITHM is given; $there_are, all; or give --plan FILE" verify -n 8
@@ -156,7 +156,7 @@ refuses "strag cost: --straggler: rank 999999 does not exist; with 262144 ranks 
     cost ring --torus 512x512 --bytes 32 --straggler 999999
 refuses "strag plan: --slow: '3x2' is not R:FACTOR, like 3:2 or 3:1.5,5:4" plan ring -n 8 --slow 3x2
 refuses "strag plan: --blocks: '0' $integer 1 to 2147483646" plan ring -n 8 --blocks 0
-for value in 1,,2 7, ,7; do
+for value in '1,,2' '7,' ',7'; do
     refuses "strag verify: -n: '$value' has an empty entry; accepted: numbers between commas, like 2..8,16" \
         verify ring -n "$value"
     refuses "strag cost: --bytes: '$value' has an empty entry; accepted: sizes between commas, like 1K,32..1G" \
