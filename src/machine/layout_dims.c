@@ -185,10 +185,10 @@ static int read_host(struct tree_text *tree)
     const size_t digits = strspn(text, "0123456789");
     if (!digits)
         return fail_tree(tree);
-    if (!strag_next_number(&text, text + digits, INT32_MAX, &ranks) || ranks < 1)
+    if (!strag_next_number(&text, text + digits, STRAG_LAYOUT_MAX, &ranks) || ranks < 1)
         return strag_source_fail(&tree->draft->source, 0,
                                  "'%s' is not a number of ranks on a host; must be 1 to %d",
-                                 strag_quote(tree->rest, digits).text, INT32_MAX);
+                                 strag_quote(tree->rest, digits).text, STRAG_LAYOUT_MAX);
     tree->rest = text;
     char name[16];
     snprintf(name, sizeof name, "%d", layout->nhosts);

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "machine/layout.h"
 
-/* Hosts of a layout, switches of a layout, names in a list of hosts. */
+/* Hosts of a layout, switches of a layout, ranks of a host in a tree, names in a list of hosts. */
 #define STRAG_LAYOUT_MAX (1 << 20)
 
 /* Positions of a grid, with or without a host: each has links. */

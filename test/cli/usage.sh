@@ -181,7 +181,7 @@ for value in '2;3/;3' '2,/the end'; do
  around those on one switch, like 2,3 or ((2,3),4@50)@100" plan ring --tree "${value%/*}"
 done
 for value in 0 99999999999; do
-    refuses "strag plan: --tree: '$value' is not a number of ranks on a host; must be 1 to 2147483647" \
+    refuses "strag plan: --tree: '$value' is not a number of ranks on a host; must be 1 to 1048576" \
         plan ring --tree "2,$value"
 done
 for dims in 99999x99999x99999 2048x2048; do
