@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators that this process has freed: another rank may wait in a later call of one, and is
- * told that this rank makes no more. The last 64 are known, by their numbers, which Open MPI uses
- * again: who is told believes it when it is said twice (stuck.c).
+ * Communicators that this process has freed: another rank may wait in a later call of one, and gets
+ * the answer that this rank makes no more. The last 64 are known, by their numbers, which Open MPI
+ * uses again: so an answer counts only if a second one says the same (stuck.c).
  *
  * By one thread at a time, as in news.h.
  */

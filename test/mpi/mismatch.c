@@ -166,9 +166,10 @@ static void start_right(MPI_Comm comm, int count)
     TEST_MPI(MPI_Request_free(&request));
 }
 
-/* The last rank's request is the previous component's, which is not told of others: these have an
- * error, of whatever class, since one may hear of the other's first. */
-static void make_mixed(void)
+/* The last rank's request is the previous component's, which knows nothing of the others': these
+ * have an error, of whatever class, since one may hear of the other's first.
+ * @param stays  it has the communicator until then, or frees it at once */
+static void make_mixed(bool stays)
 {
     MPI_Comm comm;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -180,6 +181,8 @@ static void make_mixed(void)
     TEST_CHECK((code != MPI_SUCCESS) == !me, "a request of 80 bytes on a rank, of more on others");
     if (request != MPI_REQUEST_NULL)
         TEST_MPI(MPI_Request_free(&request));
+    if (stays)
+        TEST_MPI(MPI_Barrier(MPI_COMM_WORLD));
     TEST_MPI(MPI_Comm_free(&comm));
 }
 #endif
@@ -196,7 +199,8 @@ static void run_requests(void)
         start_right(comm, counts[c].count);
     }
     TEST_MPI(MPI_Comm_free(&comm));
-    make_mixed();
+    make_mixed(true);
+    make_mixed(false);
 #endif
 }
 
