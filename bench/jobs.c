@@ -3,9 +3,10 @@
  * What a job meets: a communicator is made, MPI_Allreduce called on it once and some more times,
  * and it is freed. Several contenders (common.h), strag and stock, take turns in one job.
  *
- * Measured, always of the slowest rank: the first call with a size and the first one on each later
- * communicator (what strag sets up is in it), the calls after it, and making a communicator, using
- * it once and freeing it. Every result of a first call is checked.
+ * Measured, always of the slowest rank: the first call on each communicator (what strag sets up is
+ * in it), the calls after it, and making a communicator, using it once and freeing it. With --first
+ * a size's first call in the job, of one contender alone: the first call of all also pays for what
+ * Open MPI sets up then, whoever makes it. Every result of a first call is checked.
  */
 #include "common.h"
 
@@ -20,10 +21,11 @@ static const char usage[] =
     "  -i, --iterations N     communicators of each contender and size       [6]\n"
     "  -w, --warmup N         ... of which this many are not counted           [1]\n"
     "  -l, --later N          calls after the first one                      [5]\n"
+    "  -f, --first            only each size's first call, of the first contender\n"
     "  -o, --output FILE      append CSV, one line per size, contender and kind\n";
 
-/* What is timed. FIRST is the contender's first call with this size in the job, SET_UP has the
- * first calls on all communicators that are counted. */
+/* What is timed. FIRST is a size's first call in the job, SET_UP has the first calls on all
+ * communicators that are counted. */
 enum kind { FIRST, SET_UP, LATER, CYCLE, KINDS };
 static const char *const names[KINDS] = {"first", "set-up", "later", "cycle"};
 
@@ -36,13 +38,15 @@ struct series {
 static struct bench bench;
 static struct series series[CONTENDERS_MAX][KINDS];
 static int later = 5;
+static bool first_only;
 static FILE *csv;
 
 static bool read_option(int letter)
 {
     if (letter == 'l')
         later = bench_integer("--later", optarg, 0, 1000);
-    return letter == 'l';
+    first_only |= letter == 'f';
+    return letter == 'l' || letter == 'f';
 }
 
 static void read_options(int argc, char **argv)
@@ -51,11 +55,14 @@ static void read_options(int argc, char **argv)
     static char usual[][64] = {"strag", "stock,ompi_comm_coll_preference=^strag",
                                "stock-again,ompi_comm_coll_preference=^strag"};
     static const struct option known[] = {
-        {"later", required_argument, NULL, 'l'}, BENCH_OPTIONS, {NULL, 0, NULL, 0}};
+        {"later", required_argument, NULL, 'l'},
+        {"first", no_argument, NULL, 'f'},
+        BENCH_OPTIONS,
+        {NULL, 0, NULL, 0}};
     bench.iterations = 6;
     bench.warmup = 1;
     bench_sizes(&bench, usual_sizes);
-    bench_read_options(&bench, argc, argv, usage, known, BENCH_LETTERS "l:", read_option);
+    bench_read_options(&bench, argc, argv, usage, known, BENCH_LETTERS "l:f", read_option);
     if (bench.iterations <= bench.warmup)
         bench_die("--iterations", "more than --warmup are needed");
     const bool none = bench.ncontenders == 0;
@@ -94,7 +101,7 @@ static double call(MPI_Comm comm, size_t count)
 static void use_one(int contender, size_t count, int number)
 {
     struct contender fresh;
-    const bool counts = number >= bench.warmup;
+    const bool counts = number >= bench.warmup && !first_only;
     MPI_Barrier(bench.sync);
     const double begin = MPI_Wtime();
     contender_create(&fresh, bench.specs[contender]);
@@ -111,7 +118,7 @@ static void use_one(int contender, size_t count, int number)
     const double end = MPI_Wtime();
     contender_free(&fresh);
     const double freed = MPI_Wtime() - end;
-    if (number == 0)
+    if (first_only)
         note(contender, FIRST, first);
     if (counts) {
         note(contender, SET_UP, first);
@@ -154,14 +161,16 @@ static void check_counters(const struct strag_count *before, int contender)
 static void run_size(size_t bytes)
 {
     const size_t count = bytes / sizeof(float);
+    const int iterations = first_only ? 1 : bench.iterations;
+    const int contenders = first_only ? 1 : bench.ncontenders;
     bench_fill(&bench, count);
     for (int c = 0; c < bench.ncontenders; c++) {
         for (int k = 0; k < KINDS; k++)
             series[c][k].samples = 0;
     }
-    for (int i = 0; i < bench.iterations; i++) {
-        for (int k = 0; k < bench.ncontenders; k++) {
-            int c = bench_turn(bench.ncontenders, i, k);
+    for (int i = 0; i < iterations; i++) {
+        for (int k = 0; k < contenders; k++) {
+            int c = bench_turn(contenders, i, k);
             const struct strag_count before = strag_count_read();
             use_one(c, count, i);
             check_counters(&before, c);
