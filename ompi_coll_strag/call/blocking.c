@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Allreduce. The way of one vector:
+ * MPI_Allreduce. A vector passes through these functions:
  *
  *     coll_strag_allreduce     counts the call; vectors that are known to be too short go to the
  *                              previous component
  *     run                      the choice (call.c), by the table, after setup if that is needed
  *     run_watched              calls that are watched for stragglers and slow links (watch/watch.c)
- *     run_agreed               who is there, if another rank may be late in each call
+ *     run_agreed               who is late, if that may be a different rank in each call
  *     run_choice               the previous component, or plan and engine until it is done (call.c)
  *
- * All ranks make the same choice, since they choose by what MPI requires to be the same on all of
- * them: operator, count, type, the parameters, and what rank 0 decided. What can go wrong on one
- * rank alone (memory) is an error, never a silent change of algorithm.
+ * All ranks make the same choice, since it depends only on what is the same on all of them:
+ * operator, count and type, as MPI requires, the parameters, and rank 0's decision. A problem of
+ * one rank alone (no memory) is an error, and never a silent change of algorithm.
  *
- * Nonblocking calls of the communicator that were begun before go first (mpi/queue.h).
+ * The communicator's nonblocking calls that were begun earlier are completed first (mpi/queue.h).
  */
 #include "call.h"
 #include "collect/record.h"
@@ -24,7 +24,7 @@
 
 /* ---- Running it ---- */
 
-/* As it was chosen. */
+/* Run the call as it was chosen. */
 static int run_choice(const struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
@@ -39,7 +39,7 @@ static int run_choice(const struct coll_strag_call *call)
     return coll_strag_run_to_end(call, &channel);
 }
 
-/* Where another rank may be late in each call: without the one that is, or as it was chosen. */
+/* If a different rank may be late in each call, agree on it and run the call without it. */
 static int run_agreed(struct coll_strag_call *call)
 {
     const size_t bytes = call->count * call->size;
@@ -61,7 +61,7 @@ static int run_agreed(struct coll_strag_call *call)
     return code;
 }
 
-/* The same, and what it says of stragglers and links. */
+/* The same for a watched call, whose times then show stragglers and slow links. */
 static int run_watched(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
@@ -100,15 +100,14 @@ static int run(struct coll_strag_call *call)
     coll_strag_stuck_say(&module->stuck, module->shm, &call->choice, call->op, 0);
     if (module->watch_in &&
         (code = coll_strag_setup_watch(module, call->comm, bytes)) != OMPI_SUCCESS)
-        coll_strag_fail(module, code, false); /* but others may wait in the previous component */
-    /* what is watched is compared with candidates of the table, but user plans are not among these
-     */
+        coll_strag_fail(module, code, false); /* go on: others may wait in the call */
+    /* the watch compares calls with the table's candidates, which do not include user plans */
     if (!coll_strag_watches(module->watch, bytes) || call->choice.reason == COLL_STRAG_GIVEN)
         return run_agreed(call);
     return run_watched(call);
 }
 
-/* Kept out of the entry point, so that this one is short. */
+/* Not inlined, so that the entry point stays short. */
 static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
                                                 coll_strag_count_t count, ompi_datatype_t *dtype,
                                                 ompi_op_t *op, ompi_communicator_t *comm,
@@ -124,7 +123,7 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
     return code;
 }
 
-/* Something has to end first, the call is recorded, or buffers may be on a device. */
+/* If earlier work must end first, if calls are recorded, or if buffers may be on a device. */
 static __attribute__((noinline)) int enter_slowly(const void *sbuf, void *rbuf,
                                                   coll_strag_count_t count, ompi_datatype_t *dtype,
                                                   ompi_op_t *op, ompi_communicator_t *comm,
@@ -148,8 +147,8 @@ static __attribute__((noinline)) int enter_slowly(const void *sbuf, void *rbuf,
     return code;
 }
 
-/* A short call takes less than 200 ns where two ranks share memory. What is going to be delegated
- * anyhow is delegated here, before anything else: it costs 3 to 5 ns. */
+/* If two ranks share memory, a short call takes less than 200 ns. So a call that is delegated
+ * anyway is delegated here, before anything else, at a cost of 3 to 5 ns. */
 int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
                          ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                          mca_coll_base_module_t *base)

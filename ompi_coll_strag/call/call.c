@@ -9,13 +9,13 @@
 
 #include <limits.h>
 
-/* Segments of temporary space. Through memory more would only take room in the cache; over a
- * network messages from several ranks come at the same time. */
+/* Segments of temporary space. In shared memory more would only occupy the cache; over a network
+ * messages from several ranks arrive at the same time. */
 static const int slots[STRAG_LANES] = {[COLL_STRAG_MEMORY] = 2, [COLL_STRAG_NETWORK] = 8};
 
 /* ---- Beginning ---- */
 
-/* Elements in a segment: from the data's size, which is the same on all ranks. */
+/* Elements in a segment, from the size of their data, which is the same on all ranks. */
 static size_t segment_elements(size_t segment, const struct coll_strag_call *call)
 {
     size_t elements = segment / call->size;
@@ -24,8 +24,8 @@ static size_t segment_elements(size_t segment, const struct coll_strag_call *cal
     return elements ? elements : 1;
 }
 
-/* How messages are cut, and what they go over: the same on all ranks. @param shared  NULL: the
- * network's transport carries those within the host, too */
+/* Set how messages are cut, and which transports carry them: the same on all ranks.
+ * @param shared  NULL if the network's transport carries messages within the host, too */
 static void set_lanes(const struct coll_strag_call *call, const struct coll_strag_channel *channel,
                       struct strag_transport *shared, struct strag_call *engine_call)
 {
@@ -46,7 +46,7 @@ static void set_lanes(const struct coll_strag_call *call, const struct coll_stra
         shared && strag_shm_is_alone(channel->shm) ? shared : &channel->transport->super;
 }
 
-/* Elements of space behind a segment into which its last ones reach. */
+/* The space behind a segment, in elements, into which the data of its last elements reaches. */
 static size_t gap(const struct coll_strag_reducer *reducer)
 {
     ptrdiff_t beyond = reducer->true_extent - reducer->extent;
@@ -107,7 +107,7 @@ static int make_copies(struct coll_strag_run *run, const struct coll_strag_call 
     return run->copied ? STRAG_OK : STRAG_ERR_MEMORY;
 }
 
-/* A buffer is in a device's memory. */
+/* Run a call with a buffer in a device's memory: there if possible, else on copies. */
 static __attribute__((noinline)) int use_device(struct coll_strag_run *run,
                                                 const struct coll_strag_call *call, bool shared,
                                                 struct strag_call *engine_call)
@@ -119,14 +119,14 @@ static __attribute__((noinline)) int use_device(struct coll_strag_run *run,
                : make_copies(run, call, engine_call);
 }
 
-/* strag runs no more calls of this communicator's, and this one is given up in its place. */
+/* The communicator has failed: strag runs none of its calls any more, this one included. */
 static __attribute__((noinline)) int refuse(const struct coll_strag_call *call,
                                             struct coll_strag_transport *transport)
 {
     return coll_strag_transport_failed(transport, coll_strag_failed(&call->module->failure));
 }
 
-/* Transports, reducer and engine. @param[out] shared  NULL: nothing goes through shared memory */
+/* Prepare transports, reducer and engine. @param[out] shared  NULL if no memory is shared */
 static inline int prepare(struct coll_strag_run *run, const struct coll_strag_call *call,
                           struct strag_transport **shared)
 {
@@ -147,7 +147,7 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
     reducer->in_place = NULL != *shared && NULL != (*shared)->recv_in_place;
     if (*shared && call->choice.blocks == 1 && call->choice.algorithm->rooted)
         root = strag_shm_choose_root(channel->shm, call->count * call->size);
-    if (status == STRAG_OK && run->polls) { /* made when it was begun, if there was memory for it */
+    if (status == STRAG_OK && run->polls) { /* made when the call was begun, if memory allowed */
         run->engine = coll_strag_plans_find(channel->plans, call->choice.algorithm,
                                             call->choice.blocks, root);
         return run->engine ? STRAG_OK : STRAG_ERR_MEMORY;
@@ -156,8 +156,8 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
                               : status;
 }
 
-/* Where a call's operations are recorded. A communicator's persistent calls may be pending at the
- * same time, and are not. @return NULL: nowhere */
+/* The trace that records a call's operations. Persistent calls are not recorded, since several may
+ * be pending at the same time. @return NULL if the call is not recorded */
 static inline struct strag_trace *find_trace(const struct coll_strag_call *call)
 {
     const struct coll_strag_ledger *ledger = call->module->ledger;
@@ -221,7 +221,7 @@ static int mpi_error(int status, const struct coll_strag_transport *transport)
     }
 }
 
-/* What a call of `bytes` bytes is to the watch, or before there is one. */
+/* How the watch treats a call of `bytes` bytes, or will treat it once there is a watch. */
 static int counts_as(const struct coll_strag_call *call, size_t bytes)
 {
     const struct coll_strag_module *module = call->module;
@@ -233,11 +233,12 @@ static int counts_as(const struct coll_strag_call *call, size_t bytes)
                                                                                      : WATCHED;
 }
 
-/* What the host's ranks have said of a call that has failed: one that comes later sees it then. Of
- * one that has failed in later ones, too, it is not known any more. */
+/* What the other ranks of the host have said, in shared memory, of a call that has failed here. A
+ * rank that enters the call later finds out then; what a rank that has since entered many others
+ * said of this one is lost. */
 struct found {
-    bool undecided; /* a rank has left it since it, or another one, does not know what is strag's */
-    bool out_of_step; /* it was not the same to the watch, whose samples would be waited for */
+    bool undecided;   /* a rank has left it: that rank, or another, does not know what strag runs */
+    bool out_of_step; /* a rank's watch treats it differently, and would wait for its samples */
 };
 
 static struct found look_around(const struct coll_strag_call *call, const struct strag_shm *shm)
@@ -258,7 +259,7 @@ static struct found look_around(const struct coll_strag_call *call, const struct
     return found;
 }
 
-/* The call has failed, and the other ranks are to know. */
+/* Let the other ranks know that the call has failed. */
 static __attribute__((noinline)) void fail(const struct coll_strag_run *run,
                                            const struct coll_strag_call *call, int code)
 {
@@ -288,7 +289,7 @@ static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
     if (shm)
         strag_shm_end(shm);
     if (__builtin_expect(code != OMPI_SUCCESS, 0) &&
-        failure == OMPI_SUCCESS) /* of that Open MPI tells all ranks */
+        failure == OMPI_SUCCESS) /* Open MPI tells all ranks of its own failures */
         fail(run, call, code);
     return code;
 }
@@ -316,7 +317,7 @@ int coll_strag_run_to_end(const struct coll_strag_call *call,
     return end(&run, call, status);
 }
 
-/* ---- By the component underneath ---- */
+/* ---- By the previous component ---- */
 
 static int call_previous(const struct coll_strag_call *call, const void *sbuf, void *rbuf)
 {
@@ -341,7 +342,7 @@ int coll_strag_call_previous(const struct coll_strag_call *call)
 
 /* ---- The choice ---- */
 
-/* What the table says, after setup. @return OMPI_SUCCESS, or what kept the ranks from agreeing */
+/* Choose from user plans and the table. @return OMPI_SUCCESS, or why the ranks could not agree */
 static inline int look_up(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
@@ -351,17 +352,17 @@ static inline int look_up(struct coll_strag_call *call)
     if (code != OMPI_SUCCESS)
         return code;
     const struct strag_algorithm *given = coll_strag_given_find(module->given, bytes);
-    if (given) { /* like a rule of the user's */
+    if (given) { /* as with a rule, from_table stays false */
         call->choice = (struct coll_strag_choice){given, 0, COLL_STRAG_GIVEN};
         return code;
     }
     const struct strag_entry *entry = strag_table_entry(&module->decision.table, bytes);
     struct strag_variant rival;
-    /* none is tried if ranks that log nothing would not look it up */
+    /* no experiment if ranks that do not log delegate the call without looking it up */
     const bool tries = module->decision.learning && call->kind == COLL_STRAG_BLOCKING &&
                        !coll_strag_delegates_early(module, bytes) &&
                        coll_strag_watch_rival(module->watch, bytes, call->op, &rival);
-    /* a rule of the user's goes before all */
+    /* a rule of the user's decides before the model */
     call->from_table = module->decision.line == 0 && !tries;
     call->choice = (struct coll_strag_choice){entry->algorithm, entry->blocks,
                                               (enum coll_strag_reason)module->decision.reason};
@@ -372,8 +373,8 @@ static inline int look_up(struct coll_strag_call *call)
     return code;
 }
 
-/* Before setup: is the call left to the previous component whatever setup would say? Persistent
- * ones are not: they will be started often. @param[out] reason  if it is */
+/* Is a call before setup delegated whatever setup would decide? A persistent one is not, since it
+ * will be started often. @param[out] reason  why, if it is delegated */
 static bool comes_too_early(const struct coll_strag_call *call, enum coll_strag_reason *reason)
 {
     const struct coll_strag_module *module = call->module;
@@ -383,8 +384,9 @@ static bool comes_too_early(const struct coll_strag_call *call, enum coll_strag_
            (is_short || module->delegated < module->first_calls);
 }
 
-/* As look_up. Which calls are strag's is the same on all ranks (shared/module.h), but not in every
- * run, if such a call begins setup: if runs are to be the same, a blocking one does. */
+/* As look_up. If a nonblocking call begins setup, the first call that strag runs is the same on all
+ * ranks (shared/module.h), but not in every run. So if results must be reproducible, only a
+ * blocking call begins setup. */
 static int look_up_nonblocking(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
@@ -427,16 +429,16 @@ static int choose(struct coll_strag_call *call)
 void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
     if (module->setup == COLL_STRAG_SETUP_RUNNING)
-        (void)coll_strag_setup(module, comm); /* the call will find an error, too */
+        (void)coll_strag_setup(module, comm); /* the call itself will see an error */
     coll_strag_queue_drain(&module->queue);
 }
 
-/* For the report, and for who reads verbose lines. */
+/* Record the choice for the report, and log it. */
 static inline void note_choice(struct coll_strag_call *call, int code)
 {
     struct coll_strag_module *module = call->module;
     if (module->ledger) {
-        if (code == OMPI_SUCCESS) /* else nothing was chosen */
+        if (code == OMPI_SUCCESS) /* else there is no choice */
             module->ledger->outcome = coll_strag_outcome(&call->choice);
         call->recorded = module->ledger->number;
     }

@@ -4,8 +4,8 @@
  * nonblocking ones (nonblocking.c) and persistent ones (persistent.c) all go through it:
  *
  *     coll_strag_run_begin       plan and engine, transports, reducer, copies
- *     coll_strag_run_progress    until it is not STRAG_PENDING any more
- *     coll_strag_run_end         what the call used is free; its code
+ *     coll_strag_run_progress    repeated for as long as it returns STRAG_PENDING
+ *     coll_strag_run_end         frees what the call used, and returns its error code
  */
 #ifndef COLL_STRAG_CALL_H
 #define COLL_STRAG_CALL_H
@@ -16,49 +16,49 @@
 
 enum coll_strag_kind { COLL_STRAG_BLOCKING, COLL_STRAG_NONBLOCKING, COLL_STRAG_PERSISTENT };
 
-/* What was asked for, and what runs. */
+/* One call: its arguments, and what was chosen to run it. */
 struct coll_strag_call {
     enum coll_strag_kind kind;
     struct coll_strag_module *module;
     ompi_communicator_t *comm;
-    const void *input; /* the same as output: in place */
+    const void *input; /* equal to output if the call is in place */
     void *output;
     size_t count;
     size_t size; /* bytes of data in one element */
     ompi_datatype_t *dtype;
     ompi_op_t *op;
-    const struct coll_strag_buffer_locations *locations; /* NULL: all is in host memory */
+    const struct coll_strag_buffer_locations *locations; /* NULL if all are in host memory */
     struct coll_strag_choice choice;
-    bool from_table;                   /* the model did */
+    bool from_table;                   /* not by a rule, a user plan or an experiment */
     struct coll_strag_without without; /* the rank that is not waited for */
-    uint64_t number;                   /* of the communicator's calls, or of a request's starts */
+    uint64_t number;                   /* among the communicator's calls, or a request's starts */
     uint32_t recorded;                 /* its number in the ledger, if there is one */
 };
 
-/* What carries one call at a time: the communicator's own, or a persistent request's. */
+/* What carries the calls of a communicator, or of a persistent request: one at a time. */
 struct coll_strag_channel {
-    struct strag_shm *shm; /* NULL: messages within a host go over `transport`, too */
+    struct strag_shm *shm; /* NULL if messages within a host go over `transport`, too */
     struct coll_strag_transport *transport;
     struct coll_strag_plans *plans;
     struct coll_strag_stuck *stuck;
 };
 
-/* A call that runs. */
+/* A running call. */
 struct coll_strag_run {
     const struct coll_strag_channel *channel;
     bool polls;
     bool copied; /* it runs on copies of a device's buffers */
     struct strag_engine *engine;
     struct coll_strag_reducer reducer;
-    struct strag_device_reducer device; /* if it runs in a device's memory */
+    struct strag_device_reducer device; /* used if the call runs in a device's memory */
     struct coll_strag_copies copies;
 };
 
-/** What the user asked for. One assignment after another: the compiler would set a whole structure
- * by an instruction that takes 10 ns.
+/** Fill in a call from MPI's arguments. Members are assigned one by one, since the compiler would
+ * set the whole structure with an instruction that takes 10 ns.
  *
  * @param sbuf       may be MPI_IN_PLACE
- * @param locations  room for where buffers are that may be on a device; must outlive the call */
+ * @param locations  filled in if a buffer is on a device; must outlive the call */
 static inline void coll_strag_call_fill(struct coll_strag_call *call, enum coll_strag_kind kind,
                                         const void *sbuf, void *rbuf, size_t count,
                                         ompi_datatype_t *dtype, ompi_op_t *op,
@@ -85,7 +85,7 @@ static inline void coll_strag_call_fill(struct coll_strag_call *call, enum coll_
     ompi_datatype_type_size(dtype, &call->size);
 }
 
-/** Keep communicator, operator and type for a persistent request, and let them go. */
+/** Retain a request's communicator, operator and type; the next function releases them. */
 static inline void coll_strag_call_retain(const struct coll_strag_call *call)
 {
     OBJ_RETAIN(call->comm);
@@ -108,12 +108,12 @@ static inline void coll_strag_call_release(const struct coll_strag_call *call)
 }
 
 /**
- * Begin a call that has a choice. All ranks must begin the calls of a channel in the same order,
- * each when the one before it has ended.
+ * Begin a call for which a choice has been made. All ranks must begin the calls of a channel in the
+ * same order, each after the one before it has ended.
  *
  * @param channel  must outlive the call, as must what `call` points to
- * @param polls    progress is called from opal_progress: it looks, and never waits
- * @return STRAG_PENDING; or STRAG_OK or an error, and it has ended: coll_strag_run_end must follow
+ * @param polls    opal_progress will call coll_strag_run_progress, which then never waits
+ * @return STRAG_PENDING; or STRAG_OK or an error if it has ended: call coll_strag_run_end then
  */
 int coll_strag_run_begin(struct coll_strag_run *run, const struct coll_strag_call *call,
                          const struct coll_strag_channel *channel, bool polls);
@@ -124,23 +124,23 @@ static inline int coll_strag_run_progress(struct coll_strag_run *run)
     return strag_engine_progress(run->engine);
 }
 
-/** It has ended. @param status  as the two above returned it @return OMPI_SUCCESS, or an MPI error
- */
+/** Finish a call that has ended. @param status  what the two functions above returned
+ * @return OMPI_SUCCESS, or an MPI error */
 int coll_strag_run_end(struct coll_strag_run *run, const struct coll_strag_call *call, int status);
 
-/** All of it, for a blocking call. @return as coll_strag_run_end */
+/** Begin, progress and finish a blocking call. @return as coll_strag_run_end */
 int coll_strag_run_to_end(const struct coll_strag_call *call,
                           const struct coll_strag_channel *channel);
 
-/** Make the engine that a call of this choice needs, unless it is there.
- * @return STRAG_OK, or why it cannot be made; that is logged */
+/** Find the engine that the call's choice needs, or make it.
+ * @return STRAG_OK, or an error, which is logged */
 int coll_strag_find_engine(const struct coll_strag_call *call, struct coll_strag_plans *plans,
                            int root, struct strag_engine **engine);
 
-/** A nonblocking call that is recorded has ended. @param start  seconds: when it began to run */
+/** Trace a nonblocking call that has ended. @param start  seconds: when it began to run */
 void coll_strag_call_traced(const struct coll_strag_call *call, double start);
 
-/** Let the previous component run it, blocking, on copies of what is in a device's memory. */
+/** Let the previous component run a blocking call, on copies of buffers in a device's memory. */
 int coll_strag_call_previous(const struct coll_strag_call *call);
 
 /** Must setup, or a nonblocking call, end before a blocking call or MPI_Allreduce_init goes on? */
@@ -150,19 +150,18 @@ static inline bool coll_strag_is_after_others(const struct coll_strag_module *mo
            __atomic_load_n(&module->setup, __ATOMIC_RELAXED) == COLL_STRAG_SETUP_RUNNING;
 }
 
-/** Wait for what nonblocking calls have begun: setup, and the calls themselves. */
+/** Wait until all nonblocking calls have ended, and setup, if one of them has begun it. */
 void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communicator_t *comm);
 
 /**
- * What runs a call: sets its choice and where that is from, and logs it. The same on all ranks, if
- * they ask in program order. If the communicator has not been set up, the call does that if it
- * needs to, a blocking or persistent one at once. A nonblocking one begins it, and does not wait.
- *
- * @return OMPI_SUCCESS, or why this rank cannot know
+ * Choose what runs a call: sets `choice` and `from_table`, and logs the choice. It is the same on
+ * all ranks if they ask in program order. If the communicator has not been set up and the call
+ * needs it, a blocking or persistent call sets it up at once; a nonblocking one begins setup and
+ * does not wait. @return OMPI_SUCCESS, or the error that keeps this rank from knowing the choice
  */
 int coll_strag_choose(struct coll_strag_call *call);
 
-/** strag was to run it, but cannot: the previous component does. The same on all ranks. */
+/** Strag was chosen for a call, but no rank can run it: record that the previous component does. */
 void coll_strag_leave_to_previous(struct coll_strag_call *call, enum coll_strag_reason reason);
 
 #endif

@@ -59,7 +59,7 @@ OMPI_DECLSPEC mca_coll_base_component_t mca_coll_strag_component = {
 static int component_register(void)
 {
     if (strcmp(opal_version_string, STRAG_OMPI_VERSION) != 0) {
-        /* Where that version keeps the rank is not known. */
+        /* Where another version keeps the rank is not known, so the environment is read. */
         const char *rank = getenv("PMIX_RANK");
         if (NULL == rank || strcmp(rank, "0") == 0)
             coll_strag_show(COLL_STRAG_WARN_WRONG_VERSION, STRAG_OMPI_VERSION, opal_version_string);
@@ -74,7 +74,7 @@ static int component_register(void)
 
 /* ---- `--mca coll strag` ---- */
 
-/* Is the framework's selection a list of wanted components that names us, and us alone? */
+/* Is strag in the list of wanted components? @param[out] alone  is it the only one there? */
 static bool is_named(bool *alone)
 {
     const char *list = ompi_coll_base_framework.framework_selection;
@@ -115,11 +115,11 @@ static bool open_companion(const mca_base_component_t *component)
 }
 
 /*
- * Alone we would leave the communicator without its other collectives, and Open MPI would abort. So
- * we open what stock Open MPI would have opened.
+ * With strag alone, a communicator would lack its other collectives, and Open MPI would abort. So
+ * strag opens the components that stock Open MPI would have opened.
  *
- * The framework is walking its list of components with a pointer to the one after us. New ones are
- * therefore put in front of us, where they are not opened a second time. It closes them itself.
+ * Meanwhile the framework is walking its list of components, and points to the one after strag. New
+ * components are put at the front of the list, so that it does not open them again. It closes them.
  */
 static void open_companions(void)
 {

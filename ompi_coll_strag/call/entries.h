@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Open MPI calls. `base` is the struct coll_strag_module of a communicator that strag has
- * taken, or whose calls are recorded. */
+/* The functions that Open MPI calls. `base` is the struct coll_strag_module of a communicator that
+ * strag has taken, or whose calls are recorded. */
 #ifndef COLL_STRAG_ENTRIES_H
 #define COLL_STRAG_ENTRIES_H
 
 #include "shared/module.h"
 
-/** Take a communicator that is being made (query.c). @return NULL: declined, and the reason is
- * logged
- */
+/** Take a communicator that is being made (query.c).
+ * @return NULL if strag declines it; the reason is logged */
 mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *priority);
 
 /** MPI_Allreduce (blocking.c). */
@@ -27,8 +26,8 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
                               struct ompi_info_t *info, ompi_request_t **request,
                               mca_coll_base_module_t *base);
 
-/** MPI_COMM_WORLD comes to its end though it has requests that were never freed: their channels do,
- * too. */
+/** Close the channels of requests that were never freed. Only MPI_COMM_WORLD can end before its
+ * requests do: they keep any other communicator. */
 void coll_strag_persistent_abandon(struct coll_strag_module *module);
 
 #endif

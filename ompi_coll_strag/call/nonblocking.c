@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Iallreduce. What runs a call is chosen when it is begun, in program order and so the same on
- * all ranks, as for a blocking call; what strag runs then goes into the communicator's queue
- * (mpi/queue.h). All else goes to the previous component's MPI_Iallreduce in the call itself, since
- * that, too, relies on the order in which its calls are begun.
+ * MPI_Iallreduce. What runs a call is chosen when the call is begun: in program order, hence the
+ * same on all ranks, as for a blocking call. A call that strag runs then goes into the
+ * communicator's queue (mpi/queue.h). Any other is handed to the previous component's
+ * MPI_Iallreduce at once, since that, too, relies on the order in which its calls are begun.
  *
- * The call must not wait for other ranks. So the first one that needs it begins to set the
- * communicator up, which goes on in Open MPI's progress; meanwhile the previous component runs the
- * calls, and some more, until all ranks are done with it and know at which call to begin
- * (struct coll_strag_nonblocking).
+ * A nonblocking call must not wait for other ranks. So the first one that needs setup only begins
+ * it, and it goes on in Open MPI's progress. The previous component runs the calls until all ranks
+ * are done with setup and know at which call strag begins (struct coll_strag_nonblocking).
  *
- * Calls are not watched, and no experiments are made with them: a program may leave them alone for
- * as long as it likes, and what they take says nothing of the network or of stragglers. What the
- * watch finds out in blocking calls holds for them, too.
+ * These calls are not watched, and no experiments are made with them. A program may leave them
+ * pending for as long as it likes, so their times show nothing about the network or stragglers.
+ * What the watch finds out in blocking calls applies to them, too.
  */
 #include "entries.h"
 
@@ -22,11 +21,11 @@
 #include "user/log.h"
 
 /*
- * When a communicator is made from this one, Open MPI's ranks agree on its number by nonblocking
- * allreduces of one integer, MPI_MAX or MPI_MIN. MPI_Comm_idup does so in its progress, hence not
- * in the order in which the program makes its own calls, on one rank before one of these and on
- * another rank behind it. So all calls that may be of this kind go to the previous component, and
- * nothing that ranks must agree on counts them.
+ * When a communicator is made from this one, Open MPI agrees on its number by nonblocking
+ * allreduces of one integer, MPI_MAX or MPI_MIN. MPI_Comm_idup begins them in its progress, which
+ * may be before one of the program's own calls on one rank and after it on another. So all calls
+ * that may be of this kind go to the previous component, and none of the counts that must be the
+ * same on all ranks includes them.
  */
 static bool is_for_new_communicator(size_t bytes, const ompi_op_t *op)
 {
@@ -42,7 +41,8 @@ static int request_free(ompi_request_t **request)
     return OMPI_SUCCESS;
 }
 
-/* There is no memory for a request. If no other call is before it, it is given up in its place. */
+/* There is no memory for a request. If no call is pending and this one would go through shared
+ * memory alone, only this one fails; else the communicator does. */
 static int give_up(const struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
@@ -55,7 +55,7 @@ static int give_up(const struct coll_strag_call *call)
     return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-/* As it was chosen. */
+/* Begin a call that strag runs. */
 static int begin(const struct coll_strag_call *call, ompi_request_t **request)
 {
     struct coll_strag_module *module = call->module;
@@ -66,7 +66,7 @@ static int begin(const struct coll_strag_call *call, ompi_request_t **request)
     begun->super.super.req_free = request_free;
     begun->channel =
         (struct coll_strag_channel){module->shm, module->transport, &module->plans, &module->stuck};
-    /* Here, not in progress. If there is no memory for it the job will see. */
+    /* Engines are made here, not in progress. Without memory the job will find none, and fail. */
     (void)coll_strag_find_engine(call, &module->plans, 0, &engine);
     coll_strag_count(STRAG_COUNT_CALLS);
     coll_strag_count(STRAG_COUNT_NONBLOCKING);
@@ -75,7 +75,7 @@ static int begin(const struct coll_strag_call *call, ompi_request_t **request)
     return OMPI_SUCCESS;
 }
 
-/* What strag runs, or how it is delegated. */
+/* Begin a call that strag runs, or delegate it. */
 static int choose_and_begin(const void *sbuf, void *rbuf, coll_strag_count_t count,
                             ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                             ompi_request_t **request, struct coll_strag_module *module)

@@ -62,7 +62,7 @@ static int request_start(size_t count, ompi_request_t **requests)
     return OMPI_SUCCESS;
 }
 
-/* A request with copies; NULL: out of memory. */
+/* Make a request with copies. @return NULL if out of memory */
 static struct coll_strag_request *make(const struct coll_strag_call *call, bool persistent)
 {
     struct coll_strag_request *request = coll_strag_request_take(call, NULL, persistent);
@@ -81,7 +81,7 @@ static struct coll_strag_request *make(const struct coll_strag_call *call, bool 
     return NULL;
 }
 
-/* @param code  of the previous component */
+/* Give the request to the user, or free it after an error. @param code  the previous component's */
 static int finish(struct coll_strag_request *request, int code, ompi_request_t **given)
 {
     if (code == OMPI_SUCCESS) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nonblocking and persistent calls that the previous component runs though a buffer is in a
- * device's memory, of which it may not know: it runs on copies in host memory. The user has a
- * request of strag; its job waits for the previous component's, and copies the result back.
+ * Nonblocking and persistent calls that the previous component runs on copies in host memory, since
+ * a buffer is in a device's memory, which it may not support. The user has a request of strag's;
+ * its job waits for the previous component's request, and copies the result back.
  */
 #ifndef COLL_STRAG_ON_COPIES_H
 #define COLL_STRAG_ON_COPIES_H
 
 #include "call.h"
 
-/** MPI_Iallreduce. @return OMPI_SUCCESS, or an error and there is no request */
+/** MPI_Iallreduce. @return OMPI_SUCCESS, or an error: then there is no request */
 int coll_strag_on_copies_begin(const struct coll_strag_call *call, ompi_request_t **request);
 
 /** MPI_Allreduce_init. @return as above */

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Allreduce_init. MPI lets it wait for the other ranks: it sets the communicator up if that is
+ * MPI_Allreduce_init. MPI lets it wait for the other ranks. It sets the communicator up if that is
  * not done yet, chooses what runs all starts, makes sure that all ranks have called it with the
  * same arguments, and plans.
  *
- * Persistent requests may be started in any order, and in another one on each rank; only the calls
- * of MPI_Allreduce_init are in the same order everywhere. Hence two of them cannot wait for each
- * other, nor can a blocking call wait for one: on another rank it may come first. So each request
- * has a channel and a queue of its own, as if it had a communicator to itself: a mailbox in shared
- * memory, a tag for the PML or numbers for UCX, engine and plan. The tags are counted here and not
- * by Open MPI's counter for nonblocking collectives, which MPI_Comm_idup moves on in its progress,
- * at another point of each rank's program. The first start of one matches the
- * first start of the same one on the other ranks, and so on: what is in a channel is in order.
+ * Persistent requests may be started in any order, which may differ from rank to rank; only the
+ * calls of MPI_Allreduce_init are in the same order on all ranks. Hence no start may wait for
+ * another request's, and no blocking call may wait for a start: on another rank it may come first.
+ * So each request has a channel and a queue of its own, as if it had a communicator to itself: a
+ * mailbox in shared memory, a tag for the PML or numbers for UCX, engine and plan. A request's
+ * first start matches its first start on the other ranks, and so on: messages in a channel are in
+ * order. The tags are counted here. Open MPI's counter for nonblocking collectives would not do:
+ * MPI_Comm_idup advances it in its progress, at a different point of the program on each rank.
  *
- * Where that is not possible on a rank (there is no room for a mailbox, or coll/hcoll has the
- * tags), all ranks know, and the previous component's request is the user's, as it is where the
- * choice says so.
+ * If that is not possible on a rank (no room for a mailbox, or coll/hcoll has the tags), all ranks
+ * know, and the user gets the previous component's request, as if the choice had been to delegate.
  *
- * A request holds its communicator, operator and type until it is freed. One that is freed while it
- * is active is gone when it has completed.
+ * A request holds references to its communicator, operator and type until it is freed. A request
+ * that is freed while it is active is destroyed when it completes.
  */
 #include "entries.h"
 
@@ -35,13 +34,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a request has for itself. */
+/* What belongs to one request. */
 struct coll_strag_persistent {
     struct coll_strag_queue queue; /* first */
     struct coll_strag_request *request;
     struct coll_strag_pml_transport pml;
-    struct coll_strag_transport *ucp; /* NULL: nothing goes over UCX here */
-    struct strag_shm *shm;            /* NULL: nothing goes through shared memory */
+    struct coll_strag_transport *ucp; /* NULL if nothing goes over UCX */
+    struct strag_shm *shm;            /* NULL if nothing goes through shared memory */
     struct coll_strag_plans plans;
     struct coll_strag_stuck stuck;
     struct coll_strag_persistent *next, **link; /* in the module's list */
@@ -62,7 +61,7 @@ static void close_channel(struct coll_strag_persistent *own)
     own->ucp = NULL;
 }
 
-/* As in struct coll_strag_queue: it is not active, and the user has no handle. */
+/* As in struct coll_strag_queue: the request is not active, and the user has no handle. */
 static void closed(struct coll_strag_queue *queue)
 {
     struct coll_strag_persistent *own = (struct coll_strag_persistent *)queue;
@@ -126,7 +125,7 @@ static int request_free(ompi_request_t **request)
 /* What the ranks compare. */
 struct comparison {
     int64_t able;                          /* can every rank have a request? */
-    struct strag_roster_entry least, most; /* of all ranks' calls */
+    struct strag_roster_entry least, most; /* the extremes of all ranks' calls */
 };
 
 static bool is_less(const struct strag_roster_entry *a, const struct strag_roster_entry *b)
@@ -149,11 +148,11 @@ static void compare(void *context, void *value, const void *other)
         ours->most = theirs->most;
 }
 
-/* Strag's requests that differ would wait for each other when they are started: all ranks have an
- * error here, and make none. A rank that leaves its request to the previous component does not
- * come, and the others see what it has called (stuck/stuck.h).
- * @param[in,out] able  can this rank have one? Then: can all?
- * @param[out] same  are all ranks' arguments? */
+/* Compare all ranks' arguments. If they differ, the requests would wait for each other when they
+ * are started: so all ranks return an error, and make none. A rank that delegates its request does
+ * not take part, and the others find out what it has called (stuck/stuck.h).
+ * @param[in,out] able  can this rank have a request? Then: can all?
+ * @param[out] same  whether all ranks' arguments are the same */
 static int agree(const struct coll_strag_call *call, bool *able, bool *same)
 {
     struct coll_strag_module *module = call->module;
@@ -173,13 +172,13 @@ static int agree(const struct coll_strag_call *call, bool *able, bool *same)
 
 /* ---- The channel ---- */
 
-/* Of all ranks. */
+/* Where all ranks' channels are. */
 struct addresses {
     struct strag_shm_info *infos; /* [rank] */
     int32_t *numbers;             /* [rank], of messages over UCX */
 };
 
-/* All ranks have a request. @param[out] able  does every rank have a channel? */
+/* Open the channel. All ranks have a request. @param[out] able  do all have a channel? */
 static int open_channel(const struct coll_strag_call *call, struct coll_strag_persistent *own,
                         const struct addresses *all, bool *able)
 {
@@ -205,7 +204,7 @@ static int open_channel(const struct coll_strag_call *call, struct coll_strag_pe
     return code;
 }
 
-/* Local. @return NULL: out of memory */
+/* Make a request without its channel. Nothing is sent. @return NULL if out of memory */
 static struct coll_strag_persistent *create(const struct coll_strag_call *call, int tag)
 {
     struct coll_strag_persistent *own = calloc(1, sizeof *own);
@@ -227,7 +226,7 @@ static struct coll_strag_persistent *create(const struct coll_strag_call *call, 
     return NULL;
 }
 
-/* It is complete: nothing can fail any more. */
+/* Finish a request: nothing can fail any more. */
 static void keep(struct coll_strag_persistent *own)
 {
     struct coll_strag_request *request = own->request;
@@ -249,8 +248,8 @@ static void keep(struct coll_strag_persistent *own)
     pthread_mutex_unlock(&list_lock);
 }
 
-/* After COLL_STRAG_TAGS_PERSISTENT requests of a communicator their tags begin again; one whose tag
- * an earlier one still has goes to the previous component. */
+/* After COLL_STRAG_TAGS_PERSISTENT requests of a communicator their tags begin again. A request
+ * whose tag an earlier one still has goes to the previous component. */
 static bool is_in_use(const struct coll_strag_module *module, int tag)
 {
     if (module->persistent_made <= COLL_STRAG_TAGS_PERSISTENT)
@@ -263,7 +262,7 @@ static bool is_in_use(const struct coll_strag_module *module, int tag)
     return NULL != own;
 }
 
-/* Local. @return NULL: it can have none; or out of memory */
+/* Nothing is sent. @return NULL if there is no tag for the request, or if out of memory */
 static struct coll_strag_persistent *prepare(const struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
@@ -272,8 +271,8 @@ static struct coll_strag_persistent *prepare(const struct coll_strag_call *call)
     return module->pml.by_shape && !is_in_use(module, tag) ? create(call, tag) : NULL;
 }
 
-/* A request that strag handles, if all ranks can have one. @param[out] made  NULL on all ranks if
- * there is none, or on this one after an error */
+/* Make a request that strag handles, if all ranks can have one. @param[out] made  NULL on all ranks
+ * if one of them cannot, or on this rank after an error */
 static int make(const struct coll_strag_call *call, struct coll_strag_persistent **made)
 {
     const size_t n = (size_t)ompi_comm_size(call->comm);
@@ -286,7 +285,7 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
         code = open_channel(call, own, &all, &able);
     free(all.infos);
     free(all.numbers);
-    if (code != OMPI_SUCCESS) /* others may have theirs, and wait for this rank */
+    if (code != OMPI_SUCCESS) /* others may have a request, and wait for this rank */
         coll_strag_fail(call->module, code, false);
     else if (!same)
         code = MPI_ERR_TRUNCATE;
@@ -301,7 +300,7 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
     return code;
 }
 
-/* If strag is to handle it, all ranks wait for each other here. */
+/* If strag is to handle the request, all ranks wait for each other here. */
 static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persistent **own)
 {
     struct coll_strag_module *module = call->module;
@@ -325,8 +324,8 @@ static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persi
     return code;
 }
 
-/* Starts of requests that strag handles are recorded when they are made; others are not seen, and
- * this call stands for them. */
+/* Each start of a request that strag handles is recorded. Other requests' starts are not seen, so
+ * this call is recorded in their place. */
 int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t count,
                               ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                               struct ompi_info_t *info, ompi_request_t **request,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Taking a communicator, or declining it. When one is made nothing is sent: Open MPI makes several
- * concurrently. What needs the other ranks waits for the first call (setup/setup.c).
+ * Taking a communicator, or declining it. Nothing is sent meanwhile, since Open MPI makes several
+ * concurrently. What needs the other ranks is left to the first call (setup/setup.c).
  */
 #include "collect/record.h"
 #include "compat/components.h"
@@ -17,8 +17,7 @@
 
 #include <stdio.h>
 
-/* src/ has the rest of a communicator's memory: test_footprint counts that, and this in addition.
- */
+/* test_footprint counts the rest of a communicator's memory, which src/ has, and adds this. */
 _Static_assert(
     sizeof(coll_strag_module_t) + sizeof(struct coll_strag_shared_setup) +
             sizeof(struct coll_strag_links) + 256 <=
@@ -56,7 +55,7 @@ static const char not_asked[] =
 
 OBJ_CLASS_INSTANCE(coll_strag_module_t, mca_coll_base_module_t, module_construct, module_destruct);
 
-/* Of a job with one process as well; but not of every process's MPI_COMM_SELF. */
+/* Also in a job with one process, but not for every process's MPI_COMM_SELF. */
 static void log_declined(ompi_communicator_t *comm, const char *reason)
 {
     const bool alone = ompi_comm_size(comm) < 2 && comm != &ompi_mpi_comm_world.comm;
@@ -65,7 +64,7 @@ static void log_declined(ompi_communicator_t *comm, const char *reason)
 }
 
 /* If calls are recorded, this module is above all others, whatever strag's priority is.
- * @return whether strag does run calls here */
+ * @return whether strag's priority is high enough for strag to run the calls */
 static bool is_chosen(coll_strag_module_t *module, const ompi_communicator_t *comm)
 {
     struct coll_strag_ledger *ledger = module->ledger;
@@ -83,7 +82,7 @@ static bool is_chosen(coll_strag_module_t *module, const ompi_communicator_t *co
     return !ledger->declined;
 }
 
-/* What strag runs calls with. */
+/* Prepare what strag needs to run calls. */
 static void prepare(coll_strag_module_t *module, ompi_communicator_t *comm)
 {
     coll_strag_note_keys(comm, &module->keys);
@@ -95,7 +94,7 @@ static void prepare(coll_strag_module_t *module, ompi_communicator_t *comm)
                            0);
 }
 
-/* Called last of all: from here on nothing can fail. */
+/* The last step of taking a communicator: nothing can fail after it. */
 static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     coll_strag_module_t *module = (coll_strag_module_t *)base;
@@ -136,8 +135,8 @@ static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *com
     return OMPI_SUCCESS;
 }
 
-/* Why strag is not to run a communicator's calls. @param[out] first  rank 0's
- * @return NULL: it is */
+/* Why strag is not to run a communicator's calls. @param[out] first  rank 0's fingerprint
+ * @return NULL if strag is to run them */
 static const char *find_reason(ompi_communicator_t *comm, struct coll_strag_fingerprint *first)
 {
     if (!coll_strag_settings.enable)
@@ -153,15 +152,16 @@ static const char *find_reason(ompi_communicator_t *comm, struct coll_strag_fing
     return NULL;
 }
 
-/* What are a communicator's calls to be recorded for? All ranks know rank 0's parameter; a key that
- * is set later rank 0's decision knows (setup/setup.c), too late for calls to be recorded. */
+/* What are a communicator's calls to be recorded for? All ranks know rank 0's parameter. An info
+ * key becomes known with rank 0's decision (setup/setup.c), too late to record the calls before. */
 static int find_noting(ompi_communicator_t *comm)
 {
     const bool possible = !OMPI_COMM_IS_INTER(comm) && ompi_comm_size(comm) >= 2;
     return possible ? coll_strag_fingerprint_notes(comm) : 0;
 }
 
-/* @param declined  why strag runs none of its calls @return false: out of memory */
+/* Begin to record a communicator's calls. @param declined  why strag runs none of them, or NULL
+ * @return false if out of memory */
 static bool record(coll_strag_module_t *module, ompi_communicator_t *comm, const char *declined,
                    int noting)
 {
@@ -174,8 +174,8 @@ static bool record(coll_strag_module_t *module, ompi_communicator_t *comm, const
     return true;
 }
 
-/* The other ranks cannot know that strag is missing on this one alone, and would wait for it for
- * ever. Memory of any size is for setup to have, which can say so. */
+/* The other ranks cannot know that strag is missing on this rank alone, and would wait for it for
+ * ever. Large allocations are made by setup, which can tell them. */
 static void end_job(void)
 {
     fputs("coll/strag: out of memory while a communicator is made; the job ends\n", stderr);

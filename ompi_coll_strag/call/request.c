@@ -49,7 +49,7 @@ static bool job_progress(struct coll_strag_job *job)
     return true;
 }
 
-/* As in struct coll_strag_job. From here on it is the user's, who may free it at once. */
+/* As in struct coll_strag_job. From here on the request is the user's, who may free it at once. */
 static void job_over(struct coll_strag_job *job)
 {
     ompi_request_complete(&coll_strag_request_of(job)->super.super, true);
@@ -80,7 +80,7 @@ void coll_strag_request_start(struct coll_strag_request *request)
 {
     ompi_request_t *super = &request->super.super;
     const struct coll_strag_call *call = &request->call;
-    if (super->req_persistent && call->locations) /* copies to a device may be on their way */
+    if (super->req_persistent && call->locations) /* copies to a device may be in flight */
         (void)coll_strag_device_find(call->input, call->output, call->dtype, &request->locations);
     request->begun = false;
     super->req_status.MPI_ERROR = MPI_SUCCESS;
@@ -89,8 +89,8 @@ void coll_strag_request_start(struct coll_strag_request *request)
     coll_strag_queue_add(request->queue, &request->job);
 }
 
-/* What Open MPI keeps for the call it gives back when this is complete; but if another thread has
- * completed it before Open MPI could say so, nobody has. */
+/* Release the operator and type that Open MPI retained for the call. It does so itself when the
+ * request completes, unless another thread completes it before Open MPI has set its callback. */
 static void release_kept(struct coll_strag_request *request)
 {
     opal_object_t **kept = coll_strag_request_kept(&request->super);

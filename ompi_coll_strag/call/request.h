@@ -5,7 +5,7 @@
  *
  *     start     active, pending; the job is in a queue
  *     over      complete: MPI_Wait and MPI_Test see it, with the call's error, if it has one
- *     free      the user has no handle any more; after `over` it is nobody's
+ *     free      the user has no handle any more; the request is reused once it is also over
  */
 #ifndef COLL_STRAG_REQUEST_H
 #define COLL_STRAG_REQUEST_H
@@ -13,19 +13,19 @@
 #include "call.h"
 #include "mpi/queue.h"
 
-/* Open MPI itself notes in the first part which operator and type it keeps for the call. */
+/* Open MPI itself records in `super` which operator and type it retains for the call. */
 struct coll_strag_request {
     ompi_coll_base_nbc_request_t super;
     struct coll_strag_job job;
     struct coll_strag_queue *queue;
     struct coll_strag_call call;
-    struct coll_strag_buffer_locations locations; /* the call's, if it has any */
+    struct coll_strag_buffer_locations locations; /* the call's, if it has some */
     struct coll_strag_channel channel;
     struct coll_strag_run run;
     bool begun;
-    double start; /* when, where that is recorded */
+    double start; /* seconds: when the call began to run, if calls are recorded */
 
-    /* where the previous component runs it (on_copies.c) */
+    /* if the previous component runs the call on copies (on_copies.c) */
     ompi_request_t *inner;
     struct coll_strag_queue own;
 };
@@ -34,21 +34,22 @@ OBJ_CLASS_DECLARATION(coll_strag_request_t);
 typedef struct coll_strag_request coll_strag_request_t;
 
 /**
- * A request for a call, inactive; its req_start and req_free are the caller's to set.
+ * Take an inactive request for a call. The caller sets its req_start and req_free.
  *
  * @param call   is copied, with the buffers' locations
- * @param queue  where its job will be added
- * @return NULL: out of memory
+ * @param queue  to which the request's job will be added
+ * @return NULL if out of memory
  */
 struct coll_strag_request *coll_strag_request_take(const struct coll_strag_call *call,
                                                    struct coll_strag_queue *queue, bool persistent);
 
-/** Add its job to its queue: it may be over on return. The channel has been set. */
+/** Add the request's job to its queue: it may be over on return. The channel must have been set,
+ * unless the previous component runs the call. */
 void coll_strag_request_start(struct coll_strag_request *request);
 
-/** How its call ended. After an error the communicator is kept until MPI_Finalize, even if the user
- * frees it: Open MPI 5 and 6 ask it for its error handler once they have freed the request.
- * @param code  OMPI_SUCCESS, or an error, Open MPI's own too: the user sees one of MPI's */
+/** Record how a request's call ended. After an error the communicator is kept until MPI_Finalize,
+ * even if the user frees it: Open MPI 5 and 6 read its error handler after they free the request.
+ * @param code  OMPI_SUCCESS, or an error of MPI's or Open MPI's; the user sees one of MPI's */
 static inline void coll_strag_request_ended(struct coll_strag_request *request, int code)
 {
     if (code != OMPI_SUCCESS)
@@ -56,13 +57,13 @@ static inline void coll_strag_request_ended(struct coll_strag_request *request, 
     request->super.super.req_status.MPI_ERROR = ompi_errcode_get_mpi_code(code);
 }
 
-/** Nobody has it any more. */
+/** Give back a request that nobody uses any more. */
 void coll_strag_request_return(struct coll_strag_request *request);
 
-/** At the beginning. @return false: out of memory */
+/** When the component is opened. @return false if out of memory */
 bool coll_strag_requests_open(void);
 
-/** At the end, also if there was no memory. */
+/** When the component is closed, even if opening ran out of memory. */
 void coll_strag_requests_close(void);
 
 static inline struct coll_strag_request *coll_strag_request_of(struct coll_strag_job *job)
