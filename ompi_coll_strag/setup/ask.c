@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Everybody's facts ---- */
+/* ---- All ranks' facts ---- */
 
 void coll_strag_setup_tell_own(struct setup *setup)
 {
@@ -22,7 +22,7 @@ void coll_strag_setup_tell_own(struct setup *setup)
 
 /* ---- Hosts ---- */
 
-/* Rank 0: where the ranks are. */
+/* On rank 0: find out where the ranks are. */
 static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
 {
     struct strag_topology *topology;
@@ -41,9 +41,9 @@ static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
 /* ---- How fast the network is ---- */
 
 /*
- * How long both take to answer is measured, so both must do nothing else. If a nonblocking call
- * began setup, either may be in its program for a while, and nothing is measured. All ranks begin
- * setup by the same call, so if it is a blocking one both are in it until setup is done (setup.c).
+ * A ping measures how long two ranks take to answer, so both must do nothing else. All ranks begin
+ * setup in the same call: if it is a blocking one, both are in it until setup is done (setup.c). If
+ * it is a nonblocking one, either may be outside of MPI for a while, and nothing is measured.
  */
 int coll_strag_setup_find_ping(const struct setup *setup, const struct coll_strag_hosts *hosts)
 {
@@ -62,11 +62,11 @@ int coll_strag_setup_find_ping(const struct setup *setup, const struct coll_stra
         return 0;
     const struct strag_sourced_model model =
         coll_strag_make_model(module->topology, false, COLL_STRAG_PML);
-    /* Each ping finds alpha out. */
+    /* Every ping measures alpha: if it is the default, there has been none. */
     return model.origin[STRAG_MODEL_ALPHA] == STRAG_FROM_DEFAULT ? peer : 0;
 }
 
-/* Rank 0 has heard from all: it names the transports, and the length of the topology. */
+/* Rank 0 has heard from all ranks: it sends the transports, and the topology's length. */
 void coll_strag_setup_tell_hosts(struct setup *setup)
 {
     struct coll_strag_hosts *hosts = &setup->ask.hosts;
@@ -81,7 +81,7 @@ void coll_strag_setup_tell_hosts(struct setup *setup)
     strag_exchange_broadcast(&setup->messages.exchange, hosts, sizeof *hosts);
 }
 
-/* Other ranks keep the topology's bytes. */
+/* Rank 0 sends the topology, whose bytes the other ranks keep. */
 void coll_strag_setup_tell_topology(struct setup *setup)
 {
     const size_t bytes = setup->hosts->topology_bytes;
@@ -92,7 +92,7 @@ void coll_strag_setup_tell_topology(struct setup *setup)
     strag_exchange_broadcast(&setup->messages.exchange, setup->ask.packed, bytes);
 }
 
-/* @return whether this rank has the topology, if there is one */
+/* @return false if the topology from rank 0 cannot be unpacked */
 static bool keep_topology(struct setup *setup)
 {
     struct coll_strag_shared_setup *shared_setup = setup->module->shared_setup;
@@ -112,8 +112,8 @@ static bool keep_topology(struct setup *setup)
     return true;
 }
 
-/* How messages to every rank are cut. @param topology  NULL: it is not known
- * @return [n]: enum coll_strag_lane; the caller's to free; NULL: out of memory */
+/* Find each rank's lane: is it on this host? @param topology  NULL if it is not known
+ * @return [n]: enum coll_strag_lane; the caller's to free; NULL if out of memory */
 static uint8_t *find_lanes(const struct strag_topology *topology, int n, int me)
 {
     uint8_t *lane_of = malloc((size_t)n);
@@ -144,7 +144,7 @@ void coll_strag_setup_ping(struct setup *setup)
     int code = OMPI_SUCCESS;
     if (peer && (me == 0 || me == peer))
         code = coll_strag_ping(&setup->module->failure, peer, measured.number);
-    if (code == OMPI_ERR_OUT_OF_RESOURCE) /* the PML's: a message is lost, and the other waits */
+    if (code == OMPI_ERR_OUT_OF_RESOURCE) /* from the PML: a message is lost, and the other waits */
         code = OMPI_ERROR;
     if (coll_strag_setup_may_continue(setup, code))
         coll_strag_measured_keep(&measured, false);
@@ -152,7 +152,7 @@ void coll_strag_setup_ping(struct setup *setup)
 
 /* ---- All together ---- */
 
-/* What others may have of this communicator later. @return false: out of memory */
+/* Prepare what later communicators may use of this one. @return false if out of memory */
 static bool prepare_shared_setup(const struct setup *setup)
 {
     const struct coll_strag_module *module = setup->module;

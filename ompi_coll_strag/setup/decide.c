@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The call of a derived communicator from which on calls are watched: most live shorter. It is an
- * earlier one if there is something to be learnt. */
+/* Calls are watched from this call of a derived communicator on: most communicators make fewer. It
+ * is an earlier call if there is something to be learnt. */
 enum { WATCHED_AFTER = 16, LEARNT_AFTER = 4 };
 
 /* ---- Rank 0's decision ---- */
 
-/* All ranks share memory. If it is unknown how many processors they have, n is 0. */
+/* For ranks that all share memory; n is 0 if it is unknown how many processors they have. */
 static struct strag_oversubscribed oversubscribed_of(const struct strag_shm *shm, int n)
 {
     const int processors = strag_shm_processors(shm);
@@ -54,7 +54,7 @@ static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *
     return inputs;
 }
 
-/* Hosts that the origin's setup found to be slow. */
+/* Add the hosts that were found to be slow in the origin. */
 static void derive_slow(const struct setup *setup, struct strag_state_record *state)
 {
     const struct coll_strag_shared_setup *origin = setup->derive.origin;
@@ -74,7 +74,7 @@ static void derive_slow(const struct setup *setup, struct strag_state_record *st
     strag_topology_free(unpacked);
 }
 
-/* What the ranks themselves know: from what they sent, or from what they sent to the origin. */
+/* Decide from what the ranks have sent, or from what was decided in the origin. */
 static void decide_from_ranks(const struct setup *setup, struct coll_strag_decision *decision)
 {
     const struct coll_strag_shared_setup *origin = setup->derive.origin;
@@ -108,12 +108,12 @@ static void log_within_hosts(const struct setup *setup)
                                      : "the PML");
 }
 
-/* On rank 0. */
+/* Decide, on rank 0. */
 static void decide(struct setup *setup, struct coll_strag_decision *decision)
 {
     struct coll_strag_module *module = setup->module;
     const int pinned = coll_strag_key(setup->comm, COLL_STRAG_KEY_ALGORITHM, module->first.pinned);
-    coll_strag_note_keys(setup->comm, &module->keys); /* from here on they count */
+    coll_strag_note_keys(setup->comm, &module->keys); /* those that count from here on */
     coll_strag_decide_watching(setup->comm, pinned != COLL_STRAG_AUTO, module->topology, decision);
     const struct coll_strag_table_inputs inputs =
         inputs_of(module, setup->comm, pinned, decision->reproducible);
@@ -132,7 +132,7 @@ static void decide(struct setup *setup, struct coll_strag_decision *decision)
     coll_strag_save(&inputs, decision);
 }
 
-/* Rank 0: the files that are asked for, the communicator's own first, and those of a rule. */
+/* On rank 0: read the plan files that are asked for, by the communicator first, then by a rule. */
 static void decide_given(struct setup *setup, struct coll_strag_decision *decision)
 {
     struct strag_rules_plan plans[STRAG_TABLE_MAX];
@@ -142,7 +142,7 @@ static void decide_given(struct setup *setup, struct coll_strag_decision *decisi
     const char *text = coll_strag_key_text(setup->comm, COLL_STRAG_KEY_PLAN, buffer);
     const bool keyed = text == buffer;
     while (*text) {
-        text = coll_strag_next_file_range(text, &range); /* was checked */
+        text = coll_strag_next_file_range(text, &range); /* its syntax was checked */
         const struct coll_strag_wanted_plan wanted = {
             range.file, range.from, range.to,
             keyed ? "info key coll_strag_plan" : "coll_strag_plan", keyed};
@@ -203,7 +203,7 @@ void coll_strag_setup_take_decision(struct setup *setup)
     strag_exchange_broadcast(&setup->messages.exchange, setup->given, decision->given_bytes);
 }
 
-/* Without it no rank runs a plan: all will be asked. */
+/* If a rank cannot have the plans, coll_strag_setup_ask_all_well lets all ranks know. */
 void coll_strag_setup_take_given(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
@@ -232,7 +232,7 @@ void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change
 
 /* ---- Watching ---- */
 
-/* @return NULL: out of memory */
+/* @return NULL if out of memory */
 static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
                                            ompi_communicator_t *comm)
 {
@@ -258,7 +258,7 @@ static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
     return watch;
 }
 
-/* Can every rank watch? Rank 0 would wait for the notes of one that cannot. */
+/* The ranks agree whether all can watch: rank 0 would wait for the notes of one that cannot. */
 int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
                            size_t bytes)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What can fail on one rank is done before the roll call. If it fails, or if a rank has info keys
- * of the watch, that rank answers that it has no origin, and all ranks are asked instead. They are,
- * too, if the algorithm's key differs, so that there is a warning, and if the origin did not have
- * to know the network's speed, which is measured then.
+ * of the watch, that rank answers that it has no origin, and all ranks are asked instead. They are
+ * asked as well if the algorithm's info key differs between them, which gives a warning, and if the
+ * origin did not need the network's speed, which has to be measured now.
  */
 #include "choice/explain.h"
 #include "steps.h"
@@ -16,7 +16,7 @@
 
 /* ---- Before the roll call ---- */
 
-/* Its own topology, and who is on this host. */
+/* Make the communicator's own topology and lanes from the origin's. */
 static bool make_topology(const struct setup *setup)
 {
     const struct coll_strag_setup_derive *derive = &setup->derive;
@@ -50,8 +50,8 @@ static void forget_origin(struct setup *setup)
     module->lane_of = NULL;
 }
 
-/* Host and rank in the job: from the topology, and the processes' names. @return false: the hosts
- * have no names */
+/* Find each rank's host, from the topology, and its rank in the job, from its process's name.
+ * @return false if the hosts have no names */
 static bool find_locations(const struct setup *setup)
 {
     const struct strag_topology *topology = setup->module->topology;
@@ -69,8 +69,8 @@ static bool find_locations(const struct setup *setup)
     return true;
 }
 
-/* All that needs no message. If the ranks are numbered as in the origin, as a dup's are, topology
- * and lanes are the origin's. @return false: there is no origin, or it cannot be used */
+/* Do all that needs no message. If the ranks are numbered as in the origin, as a dup's are,
+ * topology and lanes are the origin's. @return false if there is no origin, or it cannot be used */
 static bool find_origin(struct setup *setup)
 {
     struct coll_strag_setup_derive *derive = &setup->derive;
@@ -92,7 +92,7 @@ static bool find_origin(struct setup *setup)
     return find_locations(setup);
 }
 
-/* @param[out] offer  this rank's; all 0: there is no origin, or it cannot be used */
+/* @param[out] offer  this rank's; stays all 0 if there is no origin, or it cannot be used */
 static void make_offer(struct setup *setup, struct coll_strag_offer *offer)
 {
     if (!find_origin(setup)) {
@@ -104,7 +104,8 @@ static void make_offer(struct setup *setup, struct coll_strag_offer *offer)
         coll_strag_key(setup->comm, COLL_STRAG_KEY_ALGORITHM, setup->module->first.pinned);
     if (setup->ranks) {
         coll_strag_setup_fill_in_hosts(setup, &offer->hosts);
-        /* The origin's algorithm was pinned. (A grid's place in its network would be lost.) */
+        /* The origin's algorithm was pinned, so the network's speed was not measured: ask. (Not for
+         * a grid: its place in its network would be lost.) */
         if (setup->module->topology->network == STRAG_NETWORK_TREE &&
             coll_strag_setup_find_ping(setup, &offer->hosts))
             offer->origin = 0;
@@ -118,7 +119,7 @@ void coll_strag_setup_call_roll(struct setup *setup)
     const int me = ompi_comm_rank(setup->comm);
     struct coll_strag_setup_derive *derive = &setup->derive;
     struct coll_strag_entry *entries = derive->reply->entries;
-    memset(derive->reply, 0, sizeof *derive->reply); /* it is sent, padding and all; so are those */
+    memset(derive->reply, 0, sizeof *derive->reply); /* sent with its padding, as the entries are */
     memset(entries + me, 0,
            (size_t)strag_exchange_collected(&setup->messages.exchange) * sizeof *entries);
     make_offer(setup, &derive->reply->answer.offer);
@@ -150,7 +151,7 @@ static void join(struct setup *setup)
     coll_strag_setup_rejoin_memory(setup);
 }
 
-/* Over UCX more has to be exchanged before rank 0 can decide. */
+/* Without UCX rank 0 decides here; over UCX, more has to be exchanged before. */
 void coll_strag_setup_answer(struct setup *setup)
 {
     struct coll_strag_setup_derive *derive = &setup->derive;
@@ -166,7 +167,7 @@ void coll_strag_setup_answer(struct setup *setup)
     strag_exchange_spread(&setup->messages.exchange, derive->reply, sizeof *derive->reply);
 }
 
-/* Ranks that share memory need the places of those on their host; rank 0 has all of them. */
+/* Ranks that share memory need the places of all ranks on their host, which rank 0 has. */
 void coll_strag_setup_show_places(struct setup *setup)
 {
     struct coll_strag_entry *entries = setup->derive.reply->entries;
@@ -191,7 +192,7 @@ bool coll_strag_setup_is_derived(struct setup *setup, bool *here)
 void coll_strag_setup_join_derived(struct setup *setup)
 {
     const bool over_ucp = setup->hosts->transport == COLL_STRAG_UCP;
-    if (over_ucp || ompi_comm_rank(setup->comm) != 0) /* else it has, in order to decide */
+    if (over_ucp || ompi_comm_rank(setup->comm) != 0) /* else rank 0 has joined to decide */
         join(setup);
     if (over_ucp)
         coll_strag_setup_decide(setup);
@@ -201,8 +202,8 @@ void coll_strag_setup_join_derived(struct setup *setup)
 
 /* ---- The end ---- */
 
-/* Plans depend on the topology, and on what is compared here. Engines need no other rank to have
- * the same store. Plans from files stay where they are used: few communicators have any. */
+/* Share the origin's plans, which depend on the topology and on what is compared here, whatever
+ * other ranks do. Plans from files stay with the communicators that use them, which are few. */
 static void share_plans(struct coll_strag_shared_setup *shared_setup)
 {
     const struct coll_strag_shared_setup *origin = shared_setup->origin;
@@ -222,8 +223,9 @@ static bool runs_first(const struct coll_strag_module *module)
     return NULL != strag_table_entry(&module->decision.table, bytes)->algorithm;
 }
 
-/* Others can derive theirs from it, its dups for one; numbered as the origin they find that. Not
- * where a nonblocking call has begun: ranks then come here at different times. */
+/* Later communicators, such as dups, can be derived from this one; if its ranks are numbered as the
+ * origin's, they find the origin. Not from one that a nonblocking call has set up: its ranks come
+ * here at different times. */
 void coll_strag_setup_end_derive(struct setup *setup)
 {
     struct coll_strag_shared_setup *shared_setup = setup->module->shared_setup;
@@ -236,5 +238,5 @@ void coll_strag_setup_end_derive(struct setup *setup)
         return;
     if (setup->code == OMPI_SUCCESS)
         coll_strag_shared_setup_publish(shared_setup);
-    setup->next = NULL; /* nothing has been done that can fail on one rank */
+    setup->next = NULL; /* no conclusion: nothing could fail on one rank alone */
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sharing memory among the ranks of a host, if all ranks of the communicator can. If one cannot,
- * all know which that is, and why: it is in the number of which the least is agreed upon. Ranks
- * that hold each other's arenas already (strag_shm_hold) need to know each other's places there
- * alone.
+ * all ranks learn which one and why: both are encoded in a number, and they agree on the least.
+ * Ranks that already hold each other's arenas (strag_shm_hold) only need each other's places.
  */
 #include "steps.h"
 #include "user/log.h"
@@ -34,9 +33,9 @@ void coll_strag_setup_keep_place(struct setup *setup)
         take(setup);
 }
 
-/* ---- The first time ---- */
+/* ---- If all ranks are asked ---- */
 
-/* @return whether all are able */
+/* @return whether all ranks can share memory */
 static bool agreed(struct setup *setup)
 {
     const int32_t least = setup->number;
@@ -66,7 +65,7 @@ void coll_strag_setup_make_memory(struct setup *setup)
     strag_exchange_allgather(&setup->messages.exchange, own->infos, sizeof *own->infos);
 }
 
-/* A reason, and whose it is, in one number: above all of them if there is none. */
+/* The number encodes a rank and its reason; INT32_MAX, above all of these, if it has none. */
 void coll_strag_setup_join_memory(struct setup *setup)
 {
     const struct strag_shm_info *infos = setup->memory.infos;
@@ -91,7 +90,7 @@ void coll_strag_setup_end_memory(struct setup *setup)
         take(setup);
 }
 
-/* ---- Again ---- */
+/* ---- If setup is derived ---- */
 
 void coll_strag_setup_rejoin_memory(struct setup *setup)
 {
@@ -106,5 +105,5 @@ void coll_strag_setup_rejoin_memory(struct setup *setup)
     else if (strag_shm_join(own->shm, own->infos) == STRAG_SHM_ABLE)
         take(setup);
     else
-        setup->code = OMPI_ERROR; /* it holds all arenas: that cannot be */
+        setup->code = OMPI_ERROR; /* cannot happen: it holds all arenas */
 }

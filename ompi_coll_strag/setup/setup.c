@@ -5,24 +5,24 @@
  *
  *     derive    from a communicator that has all its ranks and has been set up, its origin, if no
  *               rank has info keys of the watch, and all want the same algorithm
- *     ask       else: everybody is asked
+ *     ask       otherwise: all ranks send what they know to rank 0
  *
- * Every setup begins with a roll call, from which all ranks learn which of the two it is: have all
- * the same strag, and the same origin? A dup's origin is its parent, or what that was derived from;
- * mailboxes are new, since two threads may use parent and dup at once.
+ * Every setup begins with a roll call, from which all ranks learn which way it takes: do all have
+ * the same strag, and the same origin? A dup's origin is its parent, or the parent's own origin.
+ * Mailboxes are always new, since two threads may use parent and dup at once.
  *
- * Both ways are lists of steps (setup/steps.h), and between these a rank waits for nobody: if a
- * nonblocking call has begun, they are taken from Open MPI's progress, while the program is
- * elsewhere. So the messages have a tag of their own.
+ * Both ways are lists of steps (setup/steps.h), and no step waits for another rank: if a
+ * nonblocking call has begun setup, steps are taken in Open MPI's progress while the program does
+ * something else. So setup's messages have a tag of their own.
  *
  * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
- * the previous component runs all calls. (If there is none for setup itself, it takes part in no
- * message, as after an error of one.) What can fail on one rank in the first way is done before
- * its first message, which says so; then everybody is asked. An error of a message ends setup on
- * this rank, and its later calls fail: all of which ranks must know whether they are strag's. Of a
- * nonblocking one none would know that it has to fail here. So after such a call setup ends with a
- * conclusion: a rank that fails before keeps all ranks from it, and the previous component goes on
- * with nonblocking calls everywhere; a rank that it has not reached hears it from others.
+ * the previous component runs all calls. (A rank without memory for setup itself takes part in no
+ * message, as after an error of a message.) In the derived way, what can fail on one rank is done
+ * before the first message, which reports a failure; then all ranks are asked. An error of a
+ * message ends setup on this rank. Its later calls fail if ranks have to know whether strag runs
+ * them. No other rank would know that a nonblocking call fails here. So if a nonblocking call has
+ * begun setup, it ends with a conclusion: if a rank fails before, there is none on any rank, and
+ * the previous component goes on with nonblocking calls; a rank that misses it asks others.
  */
 #include "setup.h"
 
@@ -39,10 +39,10 @@
 
 /* ---- Before ---- */
 
-/* Calls that are delegated before a communicator is set up, since many live no longer: of any
- * length, on one host, if the program has made it; and short ones. If ranks share memory setup
- * takes as long as hundreds of these; between hosts, with the network's numbers to measure, as ten
- * to 30. */
+/* How many calls are delegated before setup, since many communicators make no more: calls of any
+ * length, if the communicator is on one host and made by the program; and short calls. Setup takes
+ * as long as hundreds of short calls if ranks share memory, and as long as 10 to 30 between hosts,
+ * where the network's numbers have to be measured. */
 enum { FIRST_CALLS = 2, SHORT_CALLS = 32 };
 
 static bool names_what_runs(const struct coll_strag_fingerprint *first)
@@ -51,15 +51,15 @@ static bool names_what_runs(const struct coll_strag_fingerprint *first)
     return pinned || first->has_layout_or_rules;
 }
 
-/* Are there several hosts, as all ranks know? Of their own job's processes all do. */
+/* Do all ranks know that there are several hosts? They know it of processes of their own job. */
 static bool is_between_hosts(ompi_communicator_t *comm)
 {
     return coll_strag_is_of_this_job(comm) && ompi_group_have_remote_peers(comm->c_local_group);
 }
 
 /*
- * How many first calls are delegated, of whatever length. This depends only on what all ranks know
- * without asking. None are delegated
+ * How many first calls of any length are delegated. This depends only on what all ranks know
+ * without a message. None are delegated
  *
  *     between hosts             a call takes as long as several of setup's messages, and with a
  *                               slow host delegated calls are the slowest of all
@@ -69,7 +69,7 @@ static bool is_between_hosts(ompi_communicator_t *comm)
  *     with reproducible bits    the previous component's depend on where the ranks are, and the
  *                               first calls would have other bits than later ones
  *
- * What an info key says is known to rank 0 alone, and counts from setup on, as for short calls.
+ * An info key is known to rank 0 alone, and counts from setup on, as for short calls.
  */
 static unsigned long long first_calls(const struct coll_strag_fingerprint *first,
                                       ompi_communicator_t *comm)
@@ -79,9 +79,9 @@ static unsigned long long first_calls(const struct coll_strag_fingerprint *first
     return ours || comm == &ompi_mpi_comm_world.comm || is_between_hosts(comm) ? 0 : FIRST_CALLS;
 }
 
-/* How short a call may be that needs setup: as short as one that may be strag's or watched; any, if
- * a layout, rules or a pinned algorithm may make it strag's. A key may also undo what the parameter
- * says, `previous` as well. */
+/* Bytes of the shortest call that needs setup: one that strag may run, or that may be watched. 0 if
+ * strag may run any, due to a layout, rules or a pinned algorithm. The algorithm `previous` does
+ * not change this, since an info key may undo it. */
 static size_t shortest_setup(const struct coll_strag_fingerprint *first)
 {
     if (names_what_runs(first))
@@ -105,12 +105,12 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
 static coll_strag_setup_step end_roll_call;
 
 /* From an origin. Each rank has done without messages what the origin allows, and has a place in
- * its arena. Without UCX this is one message up the tree and one down for each rank but rank 0, and
- * with shared memory the places, down the tree in pieces. */
+ * its arena. Without UCX, each rank but rank 0 sends one message up the tree and receives one; with
+ * shared memory the places follow, down the tree in pieces. */
 static coll_strag_setup_step *const derive[] = {
     coll_strag_setup_call_roll,   /* all -- struct coll_strag_entry --> rank 0 */
     coll_strag_setup_answer,      /* rank 0 decides -- struct coll_strag_reply --> all */
-    end_roll_call,                /* a rank without strag: setup ends. No origin: ask */
+    end_roll_call,                /* if a rank has no strag, setup ends; if no origin: ask */
     coll_strag_setup_show_places, /* with shared memory: rank 0 -- entries --> all */
 
     /* over UCX: as below */
@@ -124,8 +124,8 @@ static coll_strag_setup_step *const derive[] = {
     coll_strag_setup_take_given,
     coll_strag_setup_end_derive,
 
-    /* over UCX, with plans from files, if a nonblocking call has begun, and if the previous
-     * component runs the one that has: as below */
+    /* over UCX, with plans from files, if a nonblocking call has begun setup, or if the previous
+     * component runs the call that has: as below */
     coll_strag_setup_ask_all_well,
     coll_strag_setup_tell_conclusion,
     coll_strag_setup_conclude,
@@ -142,14 +142,14 @@ static coll_strag_setup_step *const ask[] = {
     /* over UCX */
     coll_strag_setup_open_network, /* an agreement: have all opened UCX? how long is the longest
                                       address? do all know all others already? */
-    coll_strag_setup_connect,      /* an agreement: have all room for what comes? */
+    coll_strag_setup_connect,      /* an agreement: do all have room for what comes? */
     coll_strag_setup_connect,      /* an allgather: a rank's number, its address if not known */
-    coll_strag_setup_connect,      /* an agreement: has each reached a rank here, and elsewhere? */
+    coll_strag_setup_connect,      /* an agreement: can each reach a rank here, and elsewhere? */
     coll_strag_setup_end_network,
 
     /* with shared memory */
     coll_strag_setup_make_memory, /* an allgather: a rank's place in its arena, or why none */
-    coll_strag_setup_join_memory, /* an agreement: has each mapped the others' of its host? */
+    coll_strag_setup_join_memory, /* an agreement: has each mapped its host's other arenas? */
     coll_strag_setup_end_memory,
 
     coll_strag_setup_ping,          /* rank 0 <--> one rank, if all are in a blocking call */
@@ -176,8 +176,8 @@ static void end_roll_call(struct setup *setup)
 
 /* ---- From the beginning to the end ---- */
 
-/* The communicator is being freed, or MPI ends. All ranks have begun or will, since the call that
- * does it comes before that one on all of them. */
+/* The communicator is being freed, or MPI ends: complete setup. All ranks have begun it or will,
+ * since the call that begins it comes before MPI_Comm_free and MPI_Finalize on each of them. */
 static void end_early(struct coll_strag_teardown *teardown)
 {
     struct coll_strag_module *module =
@@ -185,14 +185,14 @@ static void end_early(struct coll_strag_teardown *teardown)
     ompi_communicator_t *comm = teardown->comm;
     OBJ_RETAIN(comm); /* the queue's reference may be the last one */
     (void)coll_strag_setup(module, comm);
-    while (!coll_strag_enter(module)) /* another thread has just ended it, and leaves */
+    while (!coll_strag_enter(module)) /* another thread has just ended setup, and leaves */
         sched_yield();
     coll_strag_leave(module);
-    opal_progress(); /* the queue lets the communicator go, unless it has calls of it */
+    opal_progress(); /* the queue drops its reference, unless it still has calls */
     OBJ_RELEASE(comm);
 }
 
-/* This rank is done. @param code  an error: before all have agreed upon anything */
+/* This rank's setup has ended. @param code  if it is an error, the ranks have agreed on nothing */
 static void leave(struct coll_strag_module *module, int code, bool blocking)
 {
     if (code != OMPI_SUCCESS)
@@ -200,8 +200,8 @@ static void leave(struct coll_strag_module *module, int code, bool blocking)
     (void)coll_strag_stuck_know_first(&module->stuck, blocking ? 1 : COLL_STRAG_NEVER);
 }
 
-/* What setup needs of memory until it is done: on rank 0 with what all ranks will tell, some 800
- * bytes each, untouched until then. @return NULL: out of memory */
+/* Allocate what setup needs until it is done: on rank 0 with room for what all ranks send, some 800
+ * bytes each, untouched until they do. @return NULL if out of memory */
 static struct setup *create(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
     const size_t n = (size_t)ompi_comm_size(comm);
@@ -216,7 +216,7 @@ static struct setup *create(struct coll_strag_module *module, ompi_communicator_
     if (NULL == setup)
         return NULL;
     memset(setup, 0,
-           offsetof(struct setup, messages.exchange)); /* that has much which need not be 0 */
+           offsetof(struct setup, messages.exchange)); /* it is large, and need not be 0 */
     memset(&setup->number, 0, sizeof *setup - offsetof(struct setup, number));
     setup->module = module;
     char *behind = (char *)(setup + 1);
@@ -238,8 +238,8 @@ static void begin(struct coll_strag_module *module, ompi_communicator_t *comm, b
         return;
     }
     module->setup = COLL_STRAG_SETUP_RUNNING;
-    module->delegate_below = 0; /* what is delegated will be said in the end, at another time on
-                                   each rank: a blocking call waits for it */
+    module->delegate_below = 0; /* which calls are delegated is known when setup ends, at a
+                                   different time on each rank: a blocking call waits for that */
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
     coll_strag_exchange_init(&setup->messages, &module->failure, COLL_STRAG_TAG_CALLS);
     coll_strag_stuck_begin_setup(&module->stuck);
@@ -260,7 +260,7 @@ void coll_strag_setup_free(struct setup *setup)
     coll_strag_teardown_leave(&setup->module->teardown);
     if (setup->next && strag_exchange_stop(&setup->messages.exchange) == STRAG_PENDING) {
         if (*setup->next)
-            setup->module->shared_setup = NULL; /* all is left to the messages */
+            setup->module->shared_setup = NULL; /* never freed: messages may still use it */
         return;
     }
     coll_strag_setup_leave_place(setup);
@@ -289,10 +289,9 @@ static void end(struct setup *setup)
     __atomic_store_n(&module->setup, COLL_STRAG_SETUP_DONE, __ATOMIC_RELEASE);
 }
 
-/* A message has failed. All ranks go on as they have agreed to: if others may have, their
- * conclusion is waited for until one says it (stuck/), but not once no call may come that asks for
- * it.
- * @param code  the error @return whether setup has ended */
+/* A message has failed with `code`. If it was the conclusion, other ranks may have received it:
+ * wait until one says what it is (stuck/), unless the communicator is being freed or has failed:
+ * then no call will ask for it. @return whether setup has ended */
 static bool end_without_message(struct setup *setup, int code)
 {
     struct coll_strag_module *module = setup->module;
@@ -306,7 +305,7 @@ static bool end_without_message(struct setup *setup, int code)
     return true;
 }
 
-/* @return whether that was the last one */
+/* Take all steps that can be taken now. @return whether setup has ended */
 static bool take_steps(struct setup *setup)
 {
     int code;
@@ -321,8 +320,8 @@ static bool take_steps(struct setup *setup)
     return over && (code == OMPI_SUCCESS || end_without_message(setup, code));
 }
 
-/* @return whether setup has ended, as far as this thread knows. Then the module may be gone:
- * another thread may free it as soon as this one has left, or this one does. */
+/* Begin setup or go on with it. @return whether it has ended, as far as this thread knows. Then the
+ * module may be gone: another thread may free it as soon as this one has left, or this one does. */
 static bool advance(struct coll_strag_module *module, ompi_communicator_t *comm, bool blocking)
 {
     if (!coll_strag_enter(module))
@@ -338,7 +337,7 @@ static bool advance(struct coll_strag_module *module, ompi_communicator_t *comm,
     return over;
 }
 
-/* Meanwhile progress leaves the steps to this thread, outside of Open MPI's own progress. */
+/* While this thread waits it takes the steps itself, outside of Open MPI's progress. */
 int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
     __atomic_store_n(&module->waited_for, true, __ATOMIC_RELAXED);
@@ -351,7 +350,7 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
     return coll_strag_undecided(&module->failure);
 }
 
-/* As in struct coll_strag_job: what a nonblocking call has begun goes on in opal_progress. */
+/* As in struct coll_strag_job: a setup that a nonblocking call has begun goes on. */
 static bool job_progress(struct coll_strag_job *job)
 {
     struct coll_strag_module *module = COLL_STRAG_OWNER(job, struct coll_strag_module, setup_job);

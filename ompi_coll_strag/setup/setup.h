@@ -5,27 +5,27 @@
 
 #include "shared/module.h"
 
-/** Before setup: what can be known without asking, so that all ranks know the same. */
+/** Before setup: decide what depends only on what all ranks know without a message. */
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm);
 
-/** The communicator is gone. NULL is allowed. */
+/** Free what setup needs: it has ended, or the communicator is destroyed. NULL is allowed. */
 void coll_strag_setup_free(struct setup *setup);
 
-/** Begin to set up, in a nonblocking call, which is the same one on all ranks. It does what can be
- * done now, and goes on in opal_progress, as the first job of the communicator's queue. If the
- * communicator is freed before it is done, MPI_Comm_free ends it. */
+/** Begin setup in a nonblocking call, which is the same one on all ranks. Setup goes on in
+ * opal_progress, as the first job of the communicator's queue. If the communicator is freed before
+ * setup is done, MPI_Comm_free completes it. */
 void coll_strag_setup_start(struct coll_strag_module *module);
 
 /** Set up, in a blocking call: returns when it is done. @return as coll_strag_undecided */
 int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm);
 
-/** Calls are to be watched (module->watch_in): count this one, if it is long enough, and begin when
- * it is time. Collective, of blocking calls alone: it waits for other ranks (wire/exchange.h).
+/** If calls are to be watched (module->watch_in): count this call, if it is long enough, and make
+ * the watch when it is time. Only blocking calls do this; it waits for all ranks (wire/exchange.h).
  * @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
                            size_t bytes);
 
-/** State or table of the decision are new: forget what rests on the old ones.
+/** The decision's state or table has changed: forget what depends on the old one.
  * @param change  what coll_strag_watch_end said */
 void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change change);
 

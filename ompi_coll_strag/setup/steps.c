@@ -18,7 +18,7 @@ bool coll_strag_setup_may_continue(struct setup *setup, int code)
 
 /* ---- What messages go over ---- */
 
-/* A number that no other communicator of the ranks in this one has. */
+/* A number that no other communicator of any of these ranks has. */
 static uint64_t make_id(void)
 {
     static uint32_t made;
@@ -29,7 +29,7 @@ static uint64_t make_id(void)
     return id ? id : 1;
 }
 
-/* On hosts with several ranks. */
+/* Memory is shared only if a host has several ranks. */
 static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *setup)
 {
     const struct strag_topology *topology = setup->module->topology;
@@ -53,7 +53,7 @@ void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag
     hosts->id = make_id();
 }
 
-/* Between hosts: the PML, or UCX where rank 0 wants that and all can. */
+/* Between hosts: UCX if rank 0 wants it and all ranks can use it, else the PML. */
 void coll_strag_setup_open_network(struct setup *setup)
 {
     if (setup->hosts->transport == COLL_STRAG_UCP)
@@ -104,7 +104,7 @@ void coll_strag_setup_give_up(struct coll_strag_module *module, enum coll_strag_
     coll_strag_setup_find_shortest(module);
 }
 
-/* What setup->number says, or another rank has said before. */
+/* Record the first call that strag runs: setup->number, unless it is known. @return that call */
 static uint64_t know_first(const struct setup *setup)
 {
     return coll_strag_stuck_know_first(&setup->module->stuck, (uint64_t)(-(int64_t)setup->number));
@@ -118,8 +118,8 @@ static void keep_least(void *context, void *value, const void *other)
     *own = *theirs < *own ? *theirs : *own;
 }
 
-/* While this goes on a rank may begin as many nonblocking calls as in all of setup so far, and 16.
- * (Many communicators have fewer calls than setup takes steps.) */
+/* Until it hears the conclusion, a rank may begin as many nonblocking calls as in all of setup so
+ * far, plus 16. (Many communicators have fewer calls than setup takes steps.) */
 void coll_strag_setup_ask_all_well(struct setup *setup)
 {
     struct coll_strag_nonblocking *nonblocking = &setup->module->nonblocking;
@@ -134,7 +134,7 @@ void coll_strag_setup_ask_all_well(struct setup *setup)
     strag_exchange_merge(&setup->messages.exchange, &setup->number, sizeof setup->number, &least);
 }
 
-/* Rank 0 has heard from all: from now on it is so, whichever rank hears of it. */
+/* Rank 0 has heard from all ranks: the conclusion holds, whichever ranks it reaches. */
 void coll_strag_setup_tell_conclusion(struct setup *setup)
 {
     if (ompi_comm_rank(setup->comm) == 0)
