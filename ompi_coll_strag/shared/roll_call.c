@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Each rank looks up its neighbours in the tree of run/exchange.h, two on average, so that no
- * process has to look up thousands. What is missing below travels up, the answer down. Seven ranks,
+ * process has to look up thousands. News of missing ranks travels up, the answer down. Seven ranks,
  * of which 4 has no strag:
  *
  *            0            5 -> 4   not sent: 5 sees that its parent is missing
@@ -10,9 +10,9 @@
  *            |   | \      2 -> 0   all are here
  *            3   5  6     0        sees that 4 is missing, and tells 1 and 2; 2 tells 3
  *
- * A rank whose parent is missing knows the answer, and tells those below. So every rank that has
- * strag gets the same answer, and waits for none that has not. Two versions are strangers to one
- * another: each is missing for the other.
+ * A rank whose parent is missing knows the answer, and tells the ranks below it. So every rank that
+ * has strag gets the same answer, and none waits for a rank without strag. Of two ranks with
+ * different versions, each is missing for the other.
  */
 #include "roll_call.h"
 
@@ -30,7 +30,7 @@ static bool is_missing(ompi_communicator_t *comm, int rank)
 
 /* ---- Warnings ---- */
 
-/* Of those ranks that have strag, whichever, the lowest in the job speaks for all. */
+/* Does this rank warn? Of the ranks that have strag, in any version, the lowest in the job does. */
 static bool speaks(ompi_communicator_t *comm)
 {
     const opal_process_name_t own = OPAL_PROC_MY_NAME;
@@ -46,7 +46,7 @@ static bool speaks(ompi_communicator_t *comm)
     return true;
 }
 
-/* All ranks that have strag know; one warns, once. */
+/* All ranks that have strag know of the difference; one of them warns, once. */
 static void warn(ompi_communicator_t *comm, enum coll_strag_warning warning, int rank,
                  const char *what)
 {
@@ -84,14 +84,14 @@ static void add_presence(struct coll_strag_presence *to, const struct coll_strag
         to->few = from->few;
 }
 
-/* A rank that has something else, or takes another algorithm to be pinned, has to be asked. */
+/* If a rank has another origin, or another algorithm pinned, the ranks have no common origin. */
 static void compare(struct coll_strag_offer *own, uint64_t origin, int64_t pinned)
 {
     if (origin != own->origin || pinned != own->pinned)
         own->origin = 0;
 }
 
-/* `value` is this rank's entry. */
+/* As in struct strag_agreement; `value` is this rank's entry. */
 static bool takes_part(void *context, void *value, int neighbour)
 {
     struct coll_strag_entry *own = value;
@@ -111,7 +111,7 @@ void coll_strag_roll_call_begin(struct coll_strag_answer *answer, struct strag_e
     struct coll_strag_fingerprint own;
     answer->presence = all_here;
     for (int below = 0; below < strag_exchange_collected(exchange); below++)
-        entries[me + below].presence = all_here; /* of which nothing may come */
+        entries[me + below].presence = all_here; /* nothing may come from some */
     coll_strag_fingerprint_find(comm, me, &own);
     if (coll_strag_fingerprint_varies(&own, first, NULL))
         entries[me].presence.varies = me;

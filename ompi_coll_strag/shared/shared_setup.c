@@ -8,10 +8,8 @@
 #include <string.h>
 
 static struct {
-    pthread_mutex_t lock; /* of all that follows, and of all counts of references */
-    struct coll_strag_shared_setup
-        *first; /* those that are published and have an id; not references
-                 */
+    pthread_mutex_t lock;                  /* of the list, and of all counts of references */
+    struct coll_strag_shared_setup *first; /* published, with an id; the list has no references */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- References ---- */
@@ -97,13 +95,13 @@ void coll_strag_shared_setup_publish(struct coll_strag_shared_setup *shared_setu
         return;
     pthread_mutex_lock(&state.lock);
     struct coll_strag_shared_setup **link = &state.first;
-    while (*link) /* the oldest one comes first: most ranks have that */
+    while (*link) /* the oldest comes first: most ranks have it */
         link = &(*link)->next;
     *link = shared_setup;
     pthread_mutex_unlock(&state.lock);
 }
 
-/* Those of communicators that were never freed are not used any more. */
+/* Communicators that were never freed may have left some in the list. */
 void coll_strag_shared_setup_close(void)
 {
     state.first = NULL;
@@ -132,8 +130,8 @@ static bool is_there(const struct coll_strag_shared_setup *shared_setup, int ran
            (int32_t)name.vpid == strag_compact_at(&shared_setup->vpids, rank);
 }
 
-/* Most often a process's rank there is as far from rank 0 as their numbers in the job, or a little
- * behind the last one's. @return -1: it is not there */
+/* Find a process's rank there. Most often it is as far from rank 0 as their numbers in the job are,
+ * or follows `after`, the rank that was found before. @return -1 if it is not there */
 static int rank_there(const struct coll_strag_shared_setup *shared_setup, opal_process_name_t name,
                       int after)
 {
@@ -161,7 +159,7 @@ static bool covers(const struct coll_strag_shared_setup *shared_setup, ompi_comm
     return last >= 0;
 }
 
-/* Has it these ranks, numbered in the same way? */
+/* Does it have the communicator's ranks, in the same order? */
 static bool is_of(const struct coll_strag_shared_setup *shared_setup, ompi_communicator_t *comm)
 {
     const int n = ompi_comm_size(comm);
