@@ -9,7 +9,7 @@
 
 enum { TAG = COLL_STRAG_TAG_STUCK };
 
-/* Messages that Open MPI may still read, about whatever communicator: it may be freed before. */
+/* Messages that Open MPI may still read. The communicators they are about may be freed before. */
 struct sent {
     struct sent *next;
     ompi_request_t *request;
@@ -140,7 +140,7 @@ static bool begin_receiving(ompi_communicator_t *world)
                               status.MPI_SOURCE, TAG, world, &inbox.request)) == OMPI_SUCCESS;
 }
 
-/* What was begun to be received is there. @return whether without an error */
+/* The message being received is there. @return whether it came without an error */
 static bool finish_receiving(void)
 {
     ompi_request_t *request = inbox.request;

@@ -14,7 +14,7 @@ static void put_rank(FILE *out, ompi_communicator_t *comm, int rank)
     fprintf(out, "rank %d (%s)", rank, coll_strag_host_of(comm, rank));
 }
 
-/* An operator of MPI's. */
+/* The name of an operator of MPI's. */
 static const char *name_of(int index)
 {
     const ompi_op_t *op = opal_pointer_array_get_item(ompi_op_f_to_c_table, index);
@@ -50,21 +50,21 @@ static void put_call(FILE *out, const struct strag_roster_entry *entry)
         fprintf(out, " in %s", strag_units_count(entry->what >> 16 & 0xffffffff, "block").text);
 }
 
-/* A text that is written. */
+/* A text that is being written. */
 struct note {
     FILE *out;
     char *text;
     size_t length;
 };
 
-/* @return false: out of memory, and nothing is shown */
+/* @return false if out of memory: then nothing is shown */
 static bool open_note(struct note *note)
 {
     note->out = open_memstream(&note->text, &note->length);
     return NULL != note->out;
 }
 
-/* It begins with the call. */
+/* Begin a note with the call and its communicator. @return as open_note */
 static bool open_title(struct note *note, ompi_communicator_t *comm, uint64_t number)
 {
     if (open_note(note))
@@ -118,7 +118,7 @@ void coll_strag_say_length(ompi_communicator_t *comm, uint64_t number, int rank,
     show(COLL_STRAG_WARN_DIFFERENT_CALLS, &note);
 }
 
-/* Of a call, and of one rank. */
+/* Say something about a call and one rank. */
 static void say_rank(enum coll_strag_warning warning, ompi_communicator_t *comm, uint64_t number,
                      const char *before, int rank, const char *after)
 {
@@ -161,7 +161,7 @@ static void put_known(FILE *out, const struct strag_roster_entry *known)
         fprintf(out, " of %llu bytes", (unsigned long long)known->bytes);
 }
 
-/* @param roster  NULL: no more is known of them
+/* @param roster  NULL if no more is known of the ranks
  * @param count   how many there are; up to COLL_STRAG_NAMED are in `ranks` */
 static void put_ranks(FILE *out, const char *title, ompi_communicator_t *comm,
                       const struct strag_roster *roster, const int *ranks, int count)

@@ -12,16 +12,16 @@
 #include <string.h>
 #include <time.h>
 
-/* Seconds between two ticks: half a second, or a sixteenth of the time after which it is said who
- * is missing, if that is shorter. Between two ticks a healthy job pays for a look at a clock. */
+/* Seconds between two ticks: half a second, or a sixteenth of the time after which missing ranks
+ * are named, if that is shorter. Between two ticks a healthy job pays for a look at a clock. */
 static const double tick_longest = 0.5, ticks_before_saying = 16;
 
-/* Ticks after which a rank that has not had one does not run; if it is in no call, half as many,
- * after which it is not in MPI. */
+/* A rank in a call that has had no tick for this many ticks has been stopped. A rank in no call
+ * that has had none for half as many is outside of MPI. */
 static const double ticks_until_silent = 8;
 
-/* All that is examined. The lock is not waited for: whoever finds it taken leaves it to the other
- * thread; and it is not taken again in the midst of it, when a message makes progress. */
+/* All that is examined. A tick does not wait for the lock: a thread that finds it taken leaves the
+ * tick to the other one. Nor does it take the lock again, when its messages make progress. */
 static struct {
     pthread_mutex_t lock;
     struct coll_strag_stuck *first, *next; /* next: to be examined in this tick */
@@ -45,7 +45,7 @@ static struct strag_shm *shm_of(const struct coll_strag_stuck *stuck)
     return __atomic_load_n(stuck->examined.shm, __ATOMIC_ACQUIRE);
 }
 
-/* The call that runs, or whose setup nonblocking calls go on with. */
+/* The running call; if there is none, but setup goes on in progress, the last call made. */
 static uint64_t running(const struct coll_strag_stuck *stuck)
 {
     const uint64_t number = __atomic_load_n(&stuck->running, __ATOMIC_RELAXED);
@@ -141,13 +141,13 @@ static bool tells_why(const struct coll_strag_stuck *stuck)
     return !shm || strag_shm_tells_why(shm, stuck->examined.number);
 }
 
-/* A rank that waits in a nonblocking call for setup has not said what the call is. */
+/* Has a rank said what its call is? Not if setup goes on in its nonblocking calls. */
 static bool is_said(const struct strag_roster_entry *entry)
 {
     return entry->bytes || entry->what;
 }
 
-/* Strag's own calls of MPI_Allreduce_init are compared when all ranks have come
+/* Calls of MPI_Allreduce_init that strag handles are compared once all ranks have made them
  * (call/persistent.c). */
 static bool is_compared(const struct strag_roster_entry *entry)
 {
@@ -155,7 +155,7 @@ static bool is_compared(const struct strag_roster_entry *entry)
            coll_strag_what_outcome(entry->what) != COLL_STRAG_OUTCOME_PREVIOUS;
 }
 
-/* Another rank has made another call of the same number, and may have returned from it. */
+/* Has another rank made a different call of the same number? It may have returned from it. */
 static bool differs(const struct strag_roster_entry *self, const struct strag_roster_entry *other)
 {
     return other->number == self->number && other->state != STRAG_ROSTER_FAILED && is_said(self) &&
@@ -169,7 +169,7 @@ static void end_different(struct coll_strag_stuck *stuck, const struct strag_ros
 {
     if (tells_why(stuck))
         coll_strag_say_different(stuck->examined.comm, self, other);
-    if ((self->what | other->what) & COLL_STRAG_IS_INIT) /* its messages are the PML's */
+    if ((self->what | other->what) & COLL_STRAG_IS_INIT) /* its messages use the PML */
         coll_strag_note_failure(stuck->examined.failure, MPI_ERR_TRUNCATE, false);
     doom(stuck, MPI_ERR_TRUNCATE);
 }
@@ -191,8 +191,8 @@ static void end_gone(struct coll_strag_stuck *stuck, int rank)
 
 /* ---- Messages ---- */
 
-/* Keep a communicator, unless another thread has just begun to destroy it.
- * @return false: it is being destroyed, and must be left alone */
+/* Retain a communicator, unless another thread has just begun to destroy it.
+ * @return false if it is being destroyed, and must be left alone */
 static bool retain_alive(ompi_communicator_t *comm)
 {
     int32_t *references = (int32_t *)(uintptr_t) & ((opal_object_t *)comm)->obj_reference_count;
@@ -227,7 +227,7 @@ static bool is_sure(struct coll_strag_stuck_partner *partner, uint64_t number, d
     return false;
 }
 
-/* A message for calls that may or may not stand still here. */
+/* Take in a message about calls that may or may not stand still on this rank. */
 static void take(struct coll_strag_stuck *stuck, const struct strag_roster_message *message,
                  size_t bytes, double now)
 {
@@ -241,7 +241,7 @@ static void take(struct coll_strag_stuck *stuck, const struct strag_roster_messa
     if (news->roster->number == self.number)
         strag_roster_read(news->roster, message, bytes);
     if (self.state != STRAG_ROSTER_WAITS) {
-        if (other->state == STRAG_ROSTER_WAITS) /* who does not wait only answers */
+        if (other->state == STRAG_ROSTER_WAITS) /* this rank does not wait: it only answers */
             tell(stuck, other->rank, NULL, now);
         return;
     }
@@ -259,8 +259,7 @@ static void take(struct coll_strag_stuck *stuck, const struct strag_roster_messa
         end_different(stuck, &self, other);
 }
 
-/* Another rank waits in a call of a persistent request that this one has not, since it has failed.
- */
+/* Another rank waits in a persistent request that this one does not have: has this one failed? */
 static void answer_failed(struct coll_strag_stuck *own, const struct strag_roster_message *asked,
                           double now)
 {
@@ -287,7 +286,7 @@ static struct coll_strag_stuck *find(const struct coll_strag_stuck_received *rec
     return found;
 }
 
-/* What is sent makes progress, which may free the communicator. */
+/* Take in all messages that have come. Sending makes progress, which may free the communicator. */
 static void receive(double now)
 {
     const struct coll_strag_stuck_received *received;
@@ -321,8 +320,8 @@ static void ask_partners(struct coll_strag_stuck *stuck, double now)
     }
 }
 
-/* Who speaks next asks the ranks that it will name: few may wait, and have asked their partners
- * only. */
+/* The rank that speaks next asks the ranks that it will name: if few ranks wait, only their
+ * partners have been asked so far. */
 static void ask_missing(struct coll_strag_stuck *stuck, double now)
 {
     struct coll_strag_stuck_news *news = stuck->examined.news;
@@ -337,21 +336,20 @@ static void ask_missing(struct coll_strag_stuck *stuck, double now)
     }
 }
 
-/* In how many ticks news reaches all ranks: at the next one, if they share memory. */
+/* The number of ticks in which news reaches all ranks: 1 if they share memory. */
 static int exchanges_of(const struct coll_strag_stuck *stuck)
 {
     return is_alone(stuck) ? 1 : strag_roster_exchanges(ompi_comm_size(stuck->examined.comm));
 }
 
-/* Has the call stood still for so long that a rank may have failed? That is not said by what the
- * host's ranks share. */
+/* Has the call stood still so long that a rank may have failed? Memory does not show that. */
 static bool is_silent(const struct coll_strag_stuck *stuck, double now)
 {
     return stuck->examined.number && now - stuck->examined.since >= ticks_until_silent * list.tick;
 }
 
-/* Seconds of standing still after which it is said for the k-th time: doubling, and not before all
- * can know of each other. */
+/* Seconds of standing still after which missing ranks are named again. They double each time, and
+ * are long enough for all ranks that wait to hear of each other. */
 static double say_at(const struct coll_strag_stuck *stuck)
 {
     const struct strag_roster *roster = stuck->examined.news->roster;
@@ -361,7 +359,7 @@ static double say_at(const struct coll_strag_stuck *stuck)
     return limit > least ? limit : least;
 }
 
-/* A rank of this host is in the call, too: is it for that one to speak, or has it? */
+/* A rank of this host is in the call, too: has it been stopped, has it spoken, does it claim to? */
 static void read_wait(struct strag_roster *roster, struct strag_roster_entry *other,
                       const struct strag_shm_wait *wait, double now)
 {
@@ -376,7 +374,7 @@ static void read_wait(struct strag_roster *roster, struct strag_roster_entry *ot
         strag_roster_note_claim(roster, other->rank);
 }
 
-/* @return false: no rank of this host has said that it made another call of the number */
+/* Find a rank of this host that has made a different call of the number. @return whether one has */
 static bool find_different(const struct coll_strag_stuck *stuck,
                            const struct strag_roster_entry *self, struct strag_roster_entry *other)
 {
@@ -394,7 +392,7 @@ static bool find_different(const struct coll_strag_stuck *stuck,
     return false;
 }
 
-/* What the host's ranks have said in the memory that they share. */
+/* Read what the host's ranks have said in the memory that they share. */
 static void read_host(struct coll_strag_stuck *stuck, const struct strag_roster_entry *self,
                       double now)
 {
@@ -423,7 +421,7 @@ static void read_host(struct coll_strag_stuck *stuck, const struct strag_roster_
     }
 }
 
-/* A call that is left to another component may take long by itself. */
+/* Not if all ranks have made a delegated call, which may take long by itself. */
 static bool is_worth_saying(const struct strag_roster *roster,
                             const struct strag_roster_entry *self)
 {
@@ -462,7 +460,7 @@ static void say(struct coll_strag_stuck *stuck, const struct strag_roster_entry 
 
 /* ---- Ticks ---- */
 
-/* The call has stood still since the last tick at least. */
+/* The call has stood still for a tick at least. */
 static void examine_still(struct coll_strag_stuck *stuck, double now)
 {
     struct coll_strag_stuck_examined *examined = &stuck->examined;
@@ -487,7 +485,7 @@ static void examine_still(struct coll_strag_stuck *stuck, double now)
     say(stuck, &self, now);
 }
 
-/* This rank is in MPI, and perhaps waits. */
+/* Say in shared memory that this rank is in MPI, and whether it waits. */
 static void say_wait(const struct coll_strag_stuck *stuck, double now)
 {
     const struct coll_strag_stuck_examined *examined = &stuck->examined;
@@ -501,8 +499,8 @@ static void say_wait(const struct coll_strag_stuck *stuck, double now)
         strag_shm_say_wait(shm, &wait);
 }
 
-/* Its call has ended between a partner's question and this rank's next one, which would have been
- * the answer. */
+/* Answer partners if this rank does not wait any more. While it waits, its own next question to a
+ * partner is the answer. */
 static void answer_partners(struct coll_strag_stuck *stuck, double now)
 {
     struct coll_strag_stuck_news *news = stuck->examined.news;
@@ -537,8 +535,8 @@ static void examine(struct coll_strag_stuck *stuck, double now)
     say_wait(stuck, now);
 }
 
-/* Called by Open MPI at every eighth of its progresses. A message that is sent or looked for makes
- * progress, which may free the communicator. */
+/* Open MPI calls this once in eight calls of its progress. Sending a message or looking for one
+ * makes progress, which may free the communicator. */
 static int tick(void)
 {
     const double now = seconds_now();
@@ -575,7 +573,7 @@ static void unlock(void)
         pthread_mutex_unlock(&list.lock);
 }
 
-/* @return a rank of this host that has freed the communicator; n: there is none */
+/* @return a rank of this host that has freed the communicator; n if there is none */
 static int find_gone(const struct strag_shm *shm, int n)
 {
     int rank = 0;
@@ -683,6 +681,6 @@ void coll_strag_stuck_close(void)
     if (list.registered)
         opal_progress_unregister(tick);
     list.registered = false;
-    list.first = NULL; /* of requests that were never freed */
+    list.first = NULL; /* what is left belongs to requests that were never freed */
     coll_strag_stuck_close_news();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that stand still. A call whose vector, operator or kind differs from the other ranks', one
- * that another rank has failed in, and one that a rank never makes would wait for ever; each ends
- * with an error, or with a line that names who is missing.
+ * Calls that stand still. A call would wait for ever if its vector, operator or kind differs from
+ * the other ranks', if another rank has failed in it, or if a rank never makes it. Here it ends
+ * with an error, or a line names the ranks that are missing.
  *
  *     each call       says what it is: to this process, and in memory that the host's ranks share
  *     a tick          (Open MPI's progress, twice a second) has the call moved since the last one?
@@ -13,8 +13,8 @@
  *     a rank that has freed the communicator   likewise
  *     a missing rank  one rank says so after coll_strag_stuck seconds, and at doubling times
  *
- * Calls that run pay for a few stores. A rank that is in MPI, in whatever call, answers what others
- * ask; one that is not, or has been stopped, does not, and that is what is said of it.
+ * A running call pays for a few stores. A rank that is in MPI, in whatever call, answers what
+ * others ask. A rank that is outside of MPI, or has been stopped, does not, and is reported so.
  */
 #ifndef COLL_STRAG_STUCK_H
 #define COLL_STRAG_STUCK_H
@@ -28,38 +28,38 @@
 
 /* stuck.c's own: what is examined, and what was found. */
 struct coll_strag_stuck_examined {
-    ompi_communicator_t *comm; /* NULL: calls are not examined */
+    ompi_communicator_t *comm; /* NULL if calls are not examined */
     struct coll_strag_stuck *next;
-    int32_t id; /* the same on all ranks: 0, or a persistent request's, from 1 */
+    int32_t id; /* the same on all ranks: 0, or a persistent request's, from 1 on */
 
     unsigned moves;  /* how often its calls had moved at the last tick, ... */
-    uint64_t number; /* ... and the call's number; 0: there was none */
+    uint64_t number; /* ... and the call's number; 0 if there was none */
     double since;    /* seconds: when it was last seen to move */
 
-    /* what its messages go over; the first two may change until the communicator is set up */
+    /* what its messages go over: both may change until the communicator is set up */
     struct strag_shm *const *shm;
     struct coll_strag_transport *const *transport;
-    struct coll_strag_failure *failure; /* this rank's, or another one's that is known */
+    struct coll_strag_failure *failure; /* this rank's, or that of another one */
 
-    struct coll_strag_stuck_news *news; /* NULL: no call has stood still yet, here or elsewhere */
+    struct coll_strag_stuck_news *news; /* NULL if no call has stood still yet, on any rank */
 };
 
-/* Of a communicator, or of a persistent request, which has calls of its own. */
+/* The calls of a communicator, or of a persistent request, which counts its own. */
 struct coll_strag_stuck {
     /* Written by calls, read by progress, perhaps in another thread: atomic. */
     uint64_t entered; /* calls so far: the number of the last one */
-    uint64_t running; /* the number of the one that runs; 0: none */
+    uint64_t running; /* the number of the running call; 0 if there is none */
     uint64_t bytes;   /* its vector's, ... */
-    uint64_t what;    /* ... and what else must be the same on all ranks; 0: not known yet */
+    uint64_t what;    /* ... and what else must be the same on all ranks; 0 if not known yet */
     uint64_t said;    /* the number of the last call of which these two were said */
 
     /* Likewise, of setup. */
     bool in_setup;
     unsigned setup_moves; /* messages that were complete */
-    uint64_t first; /* that the ranks have agreed upon (shared/module.h); 0: not known yet. Who has
-                       not heard it from rank 0 waits until another rank says it */
+    uint64_t first; /* the first call that strag runs (shared/module.h); 0 if not known yet. A rank
+                       that has not heard it from rank 0 waits until another rank says it */
 
-    /* The calls' own: what was last found of an algorithm. */
+    /* For calls only: the algorithm that ran last, and its outcome. */
     const struct strag_algorithm *algorithm;
     int outcome;
 
@@ -76,8 +76,8 @@ static inline uint64_t coll_strag_stuck_count(struct coll_strag_stuck *stuck)
     return number;
 }
 
-/** A call begins to run: from here on it may wait. What runs it must be said before it does, but if
- * it is the one that sets the communicator up. */
+/** A call begins to run: from here on it may wait. coll_strag_stuck_say must be called before it
+ * does, unless it is the call that sets the communicator up. */
 static inline void coll_strag_stuck_begin(struct coll_strag_stuck *stuck, uint64_t number,
                                           size_t bytes)
 {
@@ -85,7 +85,7 @@ static inline void coll_strag_stuck_begin(struct coll_strag_stuck *stuck, uint64
     __atomic_store_n(&stuck->running, number, __ATOMIC_RELAXED);
 }
 
-/** What runs the call that has begun is known. @param shm  NULL if the host's ranks share no memory
+/** Say what runs the call that has begun. @param shm  NULL if the host's ranks share no memory
  * @param init  COLL_STRAG_IS_INIT, or 0 */
 static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct strag_shm *shm,
                                         const struct coll_strag_choice *choice, ompi_op_t *op,
@@ -104,8 +104,8 @@ static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct s
         strag_shm_enter_call(shm, stuck->running, stuck->bytes, what);
 }
 
-/** What has been said of the call that runs, as one number, whose highest bits are those that two
- * different calls have in common by chance only. */
+/** A hash of what has been said of the running call. Two different calls have the same highest bits
+ * only by chance. */
 static inline uint32_t coll_strag_stuck_shape(const struct coll_strag_stuck *stuck)
 {
     const uint64_t mixed =
@@ -113,7 +113,7 @@ static inline uint32_t coll_strag_stuck_shape(const struct coll_strag_stuck *stu
     return (uint32_t)(mixed >> 32);
 }
 
-/** It has ended. */
+/** The running call has ended. */
 static inline void coll_strag_stuck_end(struct coll_strag_stuck *stuck)
 {
     __atomic_store_n(&stuck->running, 0, __ATOMIC_RELAXED);
@@ -126,7 +126,7 @@ static inline void coll_strag_stuck_end(struct coll_strag_stuck *stuck)
  *
  * @param comm            its ranks make the calls
  * @param shm, transport  what the calls' messages go over; the first may point to NULL
- * @param failure         this rank's, which others get to know; another one's is recorded there
+ * @param failure         this rank's, of which others learn; another one's is recorded there
  * @param id              the same on all ranks: 0 for the communicator's own calls, from 1 on for a
  *                        persistent request's
  */
@@ -135,26 +135,26 @@ void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t 
                             struct coll_strag_transport *const *transport,
                             struct coll_strag_failure *failure, int32_t id);
 
-/** The call that has just ended on this rank has failed, since ranks called with different vectors:
- * tell the user, unless another rank of the host has. Its messages may be found out about. */
+/** The call that has just ended on this rank has failed, since ranks called with different vectors.
+ * Tell the user what shared memory or its messages show, unless another rank of the host has. */
 void coll_strag_stuck_tell_why(struct coll_strag_stuck *stuck);
 
 /** The communicator begins to be set up. */
 void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck);
 
-/** As many of its messages have been complete. */
+/** Setup has completed this many messages. */
 static inline void coll_strag_stuck_setup_moved(struct coll_strag_stuck *stuck, unsigned moves)
 {
     __atomic_store_n(&stuck->setup_moves, moves, __ATOMIC_RELAXED);
 }
 
-/** What is known of `first`, also of what another rank has said. @return 0: nothing */
+/** @return `first`, perhaps as another rank has said it; 0 if it is not known */
 static inline uint64_t coll_strag_stuck_first(const struct coll_strag_stuck *stuck)
 {
     return __atomic_load_n(&stuck->first, __ATOMIC_ACQUIRE);
 }
 
-/** It is known; the first time counts. @return as above */
+/** Record `first`, unless it is known. @return what is recorded */
 static inline uint64_t coll_strag_stuck_know_first(struct coll_strag_stuck *stuck, uint64_t first)
 {
     uint64_t none = 0;
@@ -164,13 +164,13 @@ static inline uint64_t coll_strag_stuck_know_first(struct coll_strag_stuck *stuc
                : none;
 }
 
-/** It is set up, or was given up. */
+/** The communicator has been set up, or setup was given up. */
 void coll_strag_stuck_end_setup(struct coll_strag_stuck *stuck);
 
 /** What this rank has reported of calls that stood still. */
 struct strag_standstill coll_strag_stuck_standstill(const struct coll_strag_stuck *stuck);
 
-/** Examine none any more. Allowed twice, and without coll_strag_stuck_watch. */
+/** Stop examining calls. Allowed twice, and without coll_strag_stuck_watch. */
 void coll_strag_stuck_forget(struct coll_strag_stuck *stuck);
 
 /** No communicator is left. */
