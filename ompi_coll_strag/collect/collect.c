@@ -67,7 +67,7 @@ void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communica
         collect->n = 0;
 }
 
-/* One that is complete is freed. @return whether there is nothing to wait for */
+/* Free a request that is complete. @return whether there is nothing to wait for */
 static bool is_over(struct coll_strag_collect *collect, int r)
 {
     ompi_request_t *request = collect->requests[r];
@@ -133,8 +133,8 @@ static int free_record(ompi_request_t *request)
     return 1;
 }
 
-/* A record is lost if another thread completes its request just now. A request that is freed before
- * would not call back, and end the job if there is an error. */
+/* A record is lost if another thread completes its request just now. To free the request before is
+ * no alternative: it would not call back, and an error would end the job. */
 void coll_strag_collect_leave(struct coll_strag_collect *collect)
 {
     ompi_request_t *request = collect->requests[0];
@@ -144,9 +144,9 @@ void coll_strag_collect_leave(struct coll_strag_collect *collect)
     collect->requests[0] = NULL;
 }
 
-/* What rank 0 has not received keeps the records and the communicator until MPI_Finalize: the
- * message must not come to another communicator with its number, and Open MPI does not allow for
- * the end of a communicator in which it receives. */
+/* If rank 0 has not received all, the records and the communicator are kept until MPI_Finalize: the
+ * message must not come to another communicator with the same number, and Open MPI cannot end a
+ * communicator in which it still receives. */
 void coll_strag_collect_free(struct coll_strag_collect *collect)
 {
     bool over = true;

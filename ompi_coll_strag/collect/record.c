@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Communicators that are traced at the same time: a trace takes up to 640 KiB. */
+/* How many communicators may be traced at the same time: a trace takes up to 640 KiB. */
 enum { TRACES_MOST = 16 };
 
-/* What a rank sends; its calls' times follow, and the events of its trace. */
+/* What a rank sends, followed by its calls' times and the events of its trace. */
 struct record {
     char host[STRAG_HOST_MAX];
     int32_t world, kept;
@@ -27,7 +27,7 @@ struct record {
     struct strag_standstill standstill;
 };
 
-static int traces; /* of communicators that are there; atomic */
+static int traces; /* of communicators that exist; atomic */
 
 static double job_start; /* when MPI_Init opened the component */
 
@@ -87,7 +87,7 @@ static size_t events_at(int kept)
     return sizeof(struct record) + (size_t)kept * sizeof(struct strag_stay);
 }
 
-/* The same on all ranks. */
+/* Bytes of a record at most; the same on all ranks. */
 static size_t record_room(const struct coll_strag_ledger *ledger)
 {
     const int n = ompi_comm_size(ledger->comm);
@@ -95,8 +95,8 @@ static size_t record_room(const struct coll_strag_ledger *ledger)
     return events_at(strag_ledger_room(n)) + events * sizeof(struct strag_trace_event);
 }
 
-/* The same number in processes that read the same clock: it begins when the kernel does, less what
- * a namespace for times says. */
+/* The same number in processes that read the same clock, which starts when the kernel does, and is
+ * shifted by the process's time namespace. */
 static uint64_t clock_id(void)
 {
     char text[128] = "";
@@ -110,7 +110,7 @@ static uint64_t clock_id(void)
     return strag_hash(STRAG_HASH_START, text, length + (more > 0 ? (size_t)more : 0));
 }
 
-/* @return NULL: out of memory */
+/* @return NULL if out of memory */
 static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
 {
     const struct strag_ledger *notes = &ledger->notes;
@@ -134,9 +134,9 @@ static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
     return record;
 }
 
-/* When MPI ends, messages of all communicators are posted before any is waited for. This is done
- * wherever there is a ledger, which all ranks have: how far setup has come here the others do not
- * know, nor with it whether rank 0 reports. */
+/* When MPI ends, messages of all communicators are posted before any is waited for. Every rank with
+ * a ledger does this, which all ranks have or none: whether rank 0 reports, a rank cannot know if
+ * it has not completed setup. */
 static void begin_end(struct coll_strag_teardown *teardown)
 {
     struct coll_strag_ledger *ledger =
@@ -201,7 +201,7 @@ static void add_watch(const struct coll_strag_module *module, struct strag_accou
     account->model_file = coll_strag_settings.model_file;
 }
 
-/* As the report calls it. */
+/* The communicator's name in the report. */
 static void name_communicator(const ompi_communicator_t *comm, char *name, size_t size)
 {
     char cid[32];
@@ -244,7 +244,7 @@ static void write_trace(const void *job, FILE *stream)
     strag_trace_json(job, stream);
 }
 
-/* Times are brought to the clock of rank 0. */
+/* Times are converted to rank 0's clock. */
 static void make_trace(const struct coll_strag_ledger *ledger, const struct records *records,
                        const char *name, const char *const *outcomes)
 {
@@ -269,12 +269,12 @@ static void make_trace(const struct coll_strag_ledger *ledger, const struct reco
                           write_trace, &job);
 }
 
-/* On rank 0: its info key may have said something else than the parameter. */
+/* On rank 0: is there a report? Its info key may say something else than the parameter. */
 static bool is_reported(const struct coll_strag_ledger *ledger)
 {
     const struct coll_strag_decision *decision = &ledger->module->decision;
     const bool decided = !ledger->declined && coll_strag_is_set_up(ledger->module) &&
-                         decision->window > 0; /* it is 0 if there was nothing to decide */
+                         decision->window > 0; /* 0 if nothing had to be decided */
     return decided ? decision->report : ledger->noting & COLL_STRAG_NOTES_REPORT;
 }
 
@@ -326,7 +326,7 @@ static void end_ledger(struct coll_strag_teardown *teardown)
     ledger->collecting = false;
 }
 
-/* From the first call on it will be reported. */
+/* Called at the first call: a communicator without calls is not reported. */
 static void attach(struct coll_strag_ledger *ledger)
 {
     if (ledger->attached)
@@ -339,7 +339,7 @@ static void attach(struct coll_strag_ledger *ledger)
     coll_strag_teardown_attach(&ledger->teardown, ledger->comm, begin_end, end_ledger);
 }
 
-/* Until the choice says otherwise: nothing but the length of a vector is examined before. */
+/* Only the vector's length is examined before a choice is made: until then it is the reason. */
 uint32_t coll_strag_ledger_enter(struct coll_strag_ledger *ledger)
 {
     const struct coll_strag_choice choice = {

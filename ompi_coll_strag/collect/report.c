@@ -16,18 +16,18 @@
 
 /* ---- The file ---- */
 
-/* It is a whole JSON text after each communicator: the next one is written over its end. */
+/* The file is a whole JSON text after each communicator: the next one is written over this end. */
 static const char end_of_file[] = "\n]}\n";
 
 static struct {
     pthread_mutex_t lock;
     char name[PATH_MAX];
-    struct strag_output output; /* no stream: it could not be opened */
+    struct strag_output output; /* without a stream if it could not be opened */
     bool tried;
 } file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Rank 0 of the job writes the file that is named; what another process is rank 0 of is in a file
- * of its own, report-of-rank-4.json. @return false: the name is too long */
+/* Rank 0 of the job writes the file that is named. Another process that is rank 0 of a communicator
+ * writes a file of its own, report-of-rank-4.json. @return false if the name is too long */
 static bool name_file(void)
 {
     const char *wanted = coll_strag_settings.report_file;
@@ -83,7 +83,7 @@ void coll_strag_report_close(void)
     file.tried = false;
 }
 
-/* In one piece, so that those of several processes do not mix. */
+/* Written in one piece, so that several processes' reports do not mix. */
 static void write_text(const struct strag_account *account)
 {
     char *text = NULL;

@@ -7,8 +7,8 @@
 
 #include "report/account.h"
 
-/** A communicator's report, on the process that is its rank 0: on stderr, or into the file that
- * coll_strag_report names. */
+/** Write a communicator's report, on the process that is its rank 0: on stderr, or into the file
+ * that coll_strag_report names. */
 void coll_strag_report(const struct strag_account *account);
 
 /** At the end: close the file. */
