@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A communicator on which a call has failed so that later ones cannot be right: messages of it may
- * be left, which would be taken for theirs, or ranks are not in step any more. Members are atomic.
+ * A communicator on which a call has failed so that later calls cannot be right: its messages may
+ * be left, and be taken for theirs, or ranks are not in step any more. Members are atomic.
  */
 #ifndef COLL_STRAG_FAILURE_H
 #define COLL_STRAG_FAILURE_H
@@ -10,19 +10,19 @@
 
 struct coll_strag_failure {
     ompi_communicator_t *comm;
-    int code;       /* all later calls end with it; OMPI_SUCCESS: it has not failed */
-    bool undecided; /* a rank does not know which calls are strag's */
+    int code;       /* all later calls end with it; OMPI_SUCCESS if it has not failed */
+    bool undecided; /* a rank does not know which calls strag runs */
 };
 
-/** Has the communicator failed, so that other ranks' messages may never come? To be asked by
- * whoever waits for them. @return OMPI_SUCCESS, or the error */
+/** Has the communicator failed, so that other ranks' messages may never come? Functions that wait
+ * for them must check this. @return OMPI_SUCCESS, or the error */
 static inline int coll_strag_failed(const struct coll_strag_failure *failure)
 {
     const int code = __atomic_load_n(&failure->code, __ATOMIC_RELAXED);
     return __builtin_expect(code != OMPI_SUCCESS, 0) ? code : coll_strag_failure(failure->comm);
 }
 
-/** Do all ranks know which calls are strag's? Else all calls of which they would have to know fail.
+/** Do all ranks know which calls strag runs? If not, all calls fail for which they have to know.
  * @return OMPI_SUCCESS, or the error with which this rank or another one has left setup */
 static inline int coll_strag_undecided(const struct coll_strag_failure *failure)
 {

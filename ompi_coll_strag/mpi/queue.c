@@ -4,16 +4,16 @@
 #include <pthread.h>
 
 enum {
-    /* Looks at a job that is alone, each time: a short call of two ranks that come at the same time
-     * is over within fewer, and Open MPI's progress takes longer than a look. */
+    /* How often a job that is alone is polled each time. If two ranks come at the same time, a
+     * short call needs fewer, and Open MPI's progress takes longer than one. */
     LOOKS = 8,
     LEFT_MOST = 16, /* queues that are left at a time */
 };
 
 static struct {
-    pthread_mutex_t lock; /* of the list, and of what is in queues; only with threads */
+    pthread_mutex_t lock; /* guards the list and the queues; only with threads */
     struct coll_strag_queue *first;
-    bool registered; /* progress is called */
+    bool registered; /* opal_progress calls progress */
 } queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void lock(void)
@@ -28,8 +28,7 @@ static void unlock(void)
         pthread_mutex_unlock(&queues.lock);
 }
 
-/* The queue is this thread's, until `leave`. @return false: it is another's, or this one's already
- */
+/* Take the queue for this thread, until `leave`. @return false if a thread has it, even this one */
 static bool enter(struct coll_strag_queue *queue)
 {
     if (opal_using_threads())
@@ -41,18 +40,18 @@ static bool enter(struct coll_strag_queue *queue)
 
 /* ---- Leaving ---- */
 
-/* What is to be done when the lock is not held any more: freeing a communicator may free the queue,
+/* What has to wait until the lock is not held any more: freeing a communicator may free the queue,
  * and all of Open MPI's modules. */
 struct left {
     int count;
     struct {
-        ompi_communicator_t *comm; /* NULL: nothing to release */
+        ompi_communicator_t *comm; /* NULL if nothing is to be released */
         struct coll_strag_queue *queue;
-        void (*closed)(struct coll_strag_queue *queue); /* NULL: it stays */
+        void (*closed)(struct coll_strag_queue *queue); /* NULL if the queue stays */
     } queues[LEFT_MOST];
 };
 
-/* An empty queue is taken off the list. The caller has the lock. */
+/* Give the queue back, and take it off the list if it is empty. The caller has the lock. */
 static void leave(struct coll_strag_queue *queue, struct left *left)
 {
     if (coll_strag_queue_is_empty(queue) && left->count < LEFT_MOST &&
@@ -91,8 +90,8 @@ static bool look(struct coll_strag_job *job, int looks)
     return done;
 }
 
-/* As many jobs as can be finished now. @return how many of them did something: Open MPI gives the
- * processor away where that is 0 */
+/* Finish as many jobs as can be finished now. @return how many jobs did something: if none did,
+ * Open MPI gives the processor away */
 static int serve(struct coll_strag_queue *queue, int looks)
 {
     struct coll_strag_job *job;
@@ -125,7 +124,7 @@ static int progress(void)
             unlock();
             moved += serve(queue, alone && !opal_progress_yield_when_idle ? LOOKS : 1);
             lock();
-            next = queue->next; /* only who has entered a queue takes it off the list */
+            next = queue->next; /* only a thread that has entered it takes it off the list */
             leave(queue, &left);
         } else {
             next = queue->next;
@@ -210,5 +209,5 @@ void coll_strag_queues_close(void)
     if (queues.registered)
         opal_progress_unregister(progress);
     queues.registered = false;
-    queues.first = NULL; /* of requests that were never completed */
+    queues.first = NULL; /* those left are of requests that were never completed */
 }

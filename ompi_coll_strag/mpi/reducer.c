@@ -65,7 +65,7 @@ static struct space *make_space(size_t bytes)
     return space;
 }
 
-/* Keep it; if that is one too many, free the one not used for longest. */
+/* Keep a piece; if that is one too many, free the one that was not used for longest. */
 static void keep(struct space *space)
 {
     struct space *oldest = NULL;
@@ -134,7 +134,7 @@ static void apply(const struct coll_strag_reducer *reducer, const void *source, 
     ompi_op_reduce(reducer->op, (void *)source, target, (int)elements, reducer->dtype);
 }
 
-/* May its values be destroyed? */
+/* Are the elements in temporary space, whose values may be destroyed? */
 static bool is_temporary(const struct coll_strag_reducer *reducer, const char *elements)
 {
     uintptr_t at = (uintptr_t)elements + (uintptr_t)reducer->true_lb;
@@ -172,9 +172,8 @@ static int reduce_into_left(struct coll_strag_reducer *reducer, char *out, const
     return host_copy(&reducer->super, out, right, elements);
 }
 
-/* out = left (op) right, all apart. A copy and the operator on two buffers, a piece at a time so
- * that the copy is still in the cache, take less time than Open MPI's operators on three buffers.
- */
+/* out = left (op) right, in three buffers. A copy and the operator on two buffers, a piece at a
+ * time so that it stays in the cache, take less time than Open MPI's operators on three buffers. */
 static int reduce_apart(struct coll_strag_reducer *reducer, char *out, const char *left,
                         const char *right, size_t elements)
 {
@@ -191,8 +190,8 @@ static int reduce_apart(struct coll_strag_reducer *reducer, char *out, const cha
     return STRAG_OK;
 }
 
-/* out = left (op) right by an operator that may write its first argument, where `left` is not
- * temporary: it is a message in place, which other ranks read, too, or the call's input. */
+/* out = left (op) right by an operator that may write its first argument, if `left` is not
+ * temporary: it is the call's input, or a message in place, which other ranks read, too. */
 static int reduce_guarded(struct coll_strag_reducer *reducer, char *out, const char *left,
                           const char *right, size_t elements)
 {

@@ -11,14 +11,14 @@ enum { COLL_STRAG_REDUCE_PIECE = 16384 }; /* bytes that are copied and reduced a
 
 struct coll_strag_reducer {
     struct strag_reducer super;
-    const char *space; /* temporary space that was allocated, */
+    const char *space; /* the temporary space that was allocated, or NULL */
     size_t space_bytes;
     ompi_op_t *op;
     ompi_datatype_t *dtype;
     ptrdiff_t extent;      /* bytes from one element to the next */
     ptrdiff_t true_lb;     /* where an element's data begins */
     ptrdiff_t true_extent; /* bytes from its first data to its last */
-    bool in_place;         /* an operand may be a message in place, which is not ours to change */
+    bool in_place;         /* an operand may be a message in place, which must not be changed */
     bool writes_both;      /* the operator may write its first argument, too: it is a user's */
 };
 

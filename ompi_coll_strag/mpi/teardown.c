@@ -7,19 +7,19 @@
 #include <stdlib.h>
 
 static struct {
-    pthread_mutex_t lock; /* of the next three, and of what is in the list */
-    int key;              /* of the attribute; MPI_KEYVAL_INVALID: not yet */
-    bool self;            /* MPI_COMM_SELF has it */
+    pthread_mutex_t lock; /* guards the next three, and what is in the list */
+    int key;              /* of the attribute; MPI_KEYVAL_INVALID if there is none yet */
+    bool self;            /* MPI_COMM_SELF has the attribute */
     struct coll_strag_teardown *first;
-    bool ending; /* MPI_Finalize has deleted that one */
-    bool ended;  /* ... and all has come to its end */
+    bool ending; /* MPI_Finalize has deleted MPI_COMM_SELF's attribute */
+    bool ended;  /* ... and all teardowns have been called */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .key = MPI_KEYVAL_INVALID};
 
 /* ---- What is attached ---- */
 
 enum { BEGIN = 1, END };
 
-/* One of which this has not been called. @param comm  NULL: any communicator's */
+/* One whose BEGIN or END has not been called. @param comm  NULL if it may be any communicator's */
 static struct coll_strag_teardown *take_next(const ompi_communicator_t *comm, int what)
 {
     pthread_mutex_lock(&state.lock);
@@ -32,7 +32,7 @@ static struct coll_strag_teardown *take_next(const ompi_communicator_t *comm, in
     return teardown;
 }
 
-/* It is time. @param comm  the communicator that is being freed; NULL: MPI ends */
+/* Call the teardowns. @param comm  the communicator that is being freed; NULL if MPI ends */
 static void run(const ompi_communicator_t *comm)
 {
     struct coll_strag_teardown *teardown;
@@ -85,8 +85,7 @@ void coll_strag_teardown_close(void)
 
 /* ---- Attributes ---- */
 
-/* As Open MPI calls it. What ends here finds that there is no attribute any more, and begins
- * nothing new. */
+/* As Open MPI calls it. The user's pointer becomes NULL first, so that nothing new is begun. */
 static int deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct coll_strag_attribute *attribute = coll_strag_attribute_get(comm, key);
@@ -99,7 +98,7 @@ static int deleted(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* @return NULL: out of memory */
+/* @return NULL if out of memory */
 static struct coll_strag_attribute *make(ompi_communicator_t *comm, int key)
 {
     struct coll_strag_attribute *attribute = calloc(1, sizeof *attribute);
@@ -109,7 +108,7 @@ static struct coll_strag_attribute *make(ompi_communicator_t *comm, int key)
     return NULL;
 }
 
-/* And MPI_COMM_SELF's attribute. */
+/* Make the key, and MPI_COMM_SELF's attribute, unless they are there. */
 static int find_key(void)
 {
     pthread_mutex_lock(&state.lock);
