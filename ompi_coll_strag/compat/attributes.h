@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A communicator's attribute whose value is a pointer. MPI_COMM_WORLD and MPI_COMM_SELF are made
- * while MPI_Init runs, when MPI's own functions may not be called in Open MPI 4.1. Of those below
- * them Open MPI exports what its Fortran interface needs: values are integers that hold an address,
- * which callbacks get by coll_strag_attribute_get.
+ * while MPI_Init runs, when MPI's own functions may not be called in Open MPI 4.1. Of its internal
+ * ones Open MPI exports those that its Fortran interface needs. Their values are integers: here
+ * they hold an address, which callbacks get from coll_strag_attribute_get.
  */
 #ifndef COLL_STRAG_COMPAT_ATTRIBUTES_H
 #define COLL_STRAG_COMPAT_ATTRIBUTES_H
@@ -28,7 +28,7 @@ static inline int coll_strag_attribute_not_copied(MPI_Comm comm, int key, void *
     return MPI_SUCCESS;
 }
 
-/** Make a key, of attributes that dups do not get. @return MPI_KEYVAL_INVALID: out of memory */
+/** Make a key for attributes that dups do not get. @return MPI_KEYVAL_INVALID if out of memory */
 static inline int coll_strag_attribute_key(MPI_Comm_delete_attr_function *deleted)
 {
     const ompi_attribute_fn_ptr_union_t copy_fn = {.attr_communicator_copy_fn =
@@ -41,14 +41,14 @@ static inline int coll_strag_attribute_key(MPI_Comm_delete_attr_function *delete
                : MPI_KEYVAL_INVALID;
 }
 
-/** @return false: out of memory */
+/** @return false if out of memory */
 static inline bool coll_strag_attribute_set(ompi_communicator_t *comm, int key, void *value)
 {
     return ompi_attr_set_aint(COMM_ATTR, comm, &comm->c_keyhash, key, (MPI_Aint)value, false) ==
            OMPI_SUCCESS;
 }
 
-/** Also in a callback, for the communicator that it is called for. @return NULL: there is none */
+/** May be called in a callback, for that callback's communicator. @return NULL if there is none */
 static inline void *coll_strag_attribute_get(const ompi_communicator_t *comm, int key)
 {
     MPI_Aint value;
@@ -57,8 +57,8 @@ static inline void *coll_strag_attribute_get(const ompi_communicator_t *comm, in
     return code == OMPI_SUCCESS && found ? (void *)value : NULL;
 }
 
-/** Is there an MPI_COMM_SELF, whose attributes MPI_Finalize will delete? With sessions alone there
- * is none. */
+/** Is there an MPI_COMM_SELF, whose attributes MPI_Finalize will delete? A process that has
+ * sessions only has none. */
 static inline bool coll_strag_will_finalize(void)
 {
     return ompi_mpi_state > OMPI_MPI_STATE_NOT_INITIALIZED &&

@@ -46,7 +46,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The structure that has a member (5.0 has one like it). */
+/* The structure that contains a member (5.0 has a similar macro). */
 #define COLL_STRAG_OWNER(pointer, type, member)                                                    \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
@@ -63,10 +63,10 @@ typedef int coll_strag_count_t;
 #endif
 
 /*
- * Who puts a module's functions into the communicator, and who keeps the previous ones alive.
+ * Putting a module's functions into the communicator, and keeping the previous modules alive.
  *
- * Up to 5.0 the framework copies the pointers that are set in the module when it was enabled, and
- * releases the previous module, which we therefore retain. From 6.0 on the module installs and
+ * Up to 5.0 the framework copies the functions that a module has when it has been enabled, and
+ * releases the previous module, which strag therefore retains. From 6.0 on the module installs and
  * restores its functions itself, and previous modules live as long as the communicator.
  */
 #define COLL_STRAG_CAPTURE(module, comm, api)                                                      \
@@ -105,7 +105,7 @@ typedef int coll_strag_count_t;
     } while (0)
 #endif
 
-/* Texts in the modex, which all processes can read that we may ever talk to; an info key's name. */
+/* Texts in the modex, readable by all processes that this one may talk to; an info key's name. */
 #if OMPI_MAJOR_VERSION >= 5
 #define COLL_STRAG_MODEX_ALL        PMIX_GLOBAL
 #define COLL_STRAG_MODEX_TEXT       PMIX_STRING
@@ -116,12 +116,12 @@ typedef int coll_strag_count_t;
 #define COLL_STRAG_INFO_NAME(entry) ((entry)->ie_key)
 #endif
 
-/* Where a text is looked for: in this process, also on this host, or until the process has said
- * whether it has one. */
+/* Where a text is looked for: in this process; on this host, too; or anywhere, waiting until its
+ * process has said whether it has one. */
 enum coll_strag_modex { COLL_STRAG_MODEX_HERE, COLL_STRAG_MODEX_HOST, COLL_STRAG_MODEX_WAIT };
 
 /* The text that a process has published. (4.1's macros do not survive a lack of memory.)
- * @return to be freed; NULL: there is none, or no memory */
+ * @return to be freed; NULL if there is none, or if out of memory */
 static inline char *coll_strag_modex_text(const opal_process_name_t *name, const char *key,
                                           enum coll_strag_modex where)
 {
@@ -155,14 +155,15 @@ static inline char *coll_strag_modex_text(const opal_process_name_t *name, const
         OBJ_RELEASE(value);
     if (where != COLL_STRAG_MODEX_WAIT)
         opal_list_remove_item(&options, &option.super);
-    option.key = NULL; /* not ours to free */
+    option.key = NULL; /* a constant, not to be freed */
     OBJ_DESTRUCT(&options);
     OBJ_DESTRUCT(&option);
 #endif
     return code == OPAL_SUCCESS ? text : NULL;
 }
 
-/* The operator and the type that Open MPI keeps for a nonblocking call. @return [2], NULL: none */
+/* The operator and the type that Open MPI retains for a nonblocking call.
+ * @return [2], each NULL if it retains none */
 static inline opal_object_t **coll_strag_request_kept(ompi_coll_base_nbc_request_t *request)
 {
 #if OMPI_MAJOR_VERSION >= 5
@@ -177,7 +178,7 @@ static inline opal_object_t **coll_strag_request_kept(ompi_coll_base_nbc_request
 #define COLL_STRAG_SHORT_FLOAT
 #endif
 
-/* A communicator's id as it stands in other components' messages. */
+/* A communicator's id as other components' messages show it. */
 static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *buffer, size_t size)
 {
 #if OMPI_MAJOR_VERSION >= 5
@@ -202,7 +203,7 @@ static inline bool coll_strag_info(const ompi_communicator_t *comm, const char *
     found = snprintf(value, size, "%s", text->string) < (int)size;
     OBJ_RELEASE(text);
 #else
-    /* What MPI_Comm_set_info sets stands under another name if nobody is interested in it. */
+    /* MPI_Comm_set_info stores a key under another name if nobody has subscribed to it. */
     char saved[MPI_MAX_INFO_KEY + sizeof OPAL_INFO_SAVE_PREFIX];
     snprintf(saved, sizeof saved, OPAL_INFO_SAVE_PREFIX "%s", key);
     opal_info_get(comm->super.s_info, key, (int)size - 1, value, &found);

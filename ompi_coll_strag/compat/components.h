@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which component a communicator's module is of, and which one runs its allreduces. */
+/* Which components have taken a communicator, and which one runs its allreduces. */
 #ifndef COLL_STRAG_COMPAT_COMPONENTS_H
 #define COLL_STRAG_COMPAT_COMPONENTS_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The highest that Open MPI knows: larger ones are taken for it. */
+/* The highest that Open MPI knows: it lowers larger ones to this. */
 enum { COLL_STRAG_PRIORITY_HIGHEST = 100 };
 
 /** Has a component of this name taken the communicator? */
@@ -23,17 +23,16 @@ static inline bool coll_strag_component_is_there(const ompi_communicator_t *comm
     return false;
 }
 
-/* Some count a call, or copy its vectors, and hand it to the component below. */
+/* Does a component only count a call, or copy its vectors, and hand it to the component below? */
 static inline bool coll_strag_component_wraps(const char *name)
 {
     return strcmp(name, "monitoring") == 0 || strcmp(name, "cuda") == 0 ||
            strcmp(name, "accelerator") == 0;
 }
 
-/** Which one runs the allreduces that are handed to a module, of those that have been enabled so
- * far.
+/** Which of the components that have been enabled so far runs the allreduces handed to a module?
  * @param[out] priority  the component's, if it is found
- * @return its name, which lives as long as the component; NULL: it is none of them */
+ * @return its name, which lives as long as the component; NULL if it is none of them */
 static inline const char *coll_strag_component_below(const ompi_communicator_t *comm,
                                                      const mca_coll_base_module_t *module,
                                                      int *priority)

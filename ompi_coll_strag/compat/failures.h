@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failures that the program repairs by itself: ULFM, from Open MPI 5.0 on, in a job that was
- * started for it (mpirun --with-ft ulfm). There a call of a communicator that was revoked, or one
- * of whose processes has died, must end with an error, on every rank. Open MPI tells every process
- * in its progress, and what it sets in the communicator stays set: ranks that wait look here.
+ * Failures from which the program recovers by itself: ULFM, from Open MPI 5.0 on, in a job that was
+ * started for it (mpirun --with-ft ulfm). If a communicator is revoked there, or one of its
+ * processes dies, its calls must end with an error on every rank. Open MPI informs every process in
+ * its progress, and what it sets in the communicator stays set: ranks that wait look here.
  */
 #ifndef COLL_STRAG_COMPAT_FAILURES_H
 #define COLL_STRAG_COMPAT_FAILURES_H

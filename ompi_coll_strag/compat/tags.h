@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tags of messages of strag, and those that Open MPI reserves. What is left of a call
- * of strag that has failed must not be taken for a message of another component's.
+ * The tags of strag's messages, and those that Open MPI reserves. Messages that are left of a
+ * failed call of strag's must not be taken for those of another component.
  *
  *                            4.1                  5.0                  6.0
  *     MPI_ANY_TAG            -1                   -1                   -1
@@ -14,8 +14,8 @@
  *     hcoll                  all below            all below            none
  *     strag, many            -2^30 - 2^22 - 2^18 and 2^18 - 1 below, unless hcoll is there
  *
- * Nonblocking calls reach the lower end of theirs after 2^30 calls of a communicator, then begin
- * again.
+ * The tags of nonblocking calls reach their lower end after 2^30 calls of a communicator, then
+ * begin again.
  */
 #ifndef COLL_STRAG_COMPAT_TAGS_H
 #define COLL_STRAG_COMPAT_TAGS_H
@@ -28,20 +28,20 @@ enum coll_strag_tag {
     COLL_STRAG_TAG_STUCK = -2,    /* about a call that stands still (stuck/news.c); from any rank */
     COLL_STRAG_TAG_COLLECT = -3,  /* what ranks send to rank 0 at the end (collect/collect.c) */
     COLL_STRAG_TAG_NOTES = -4,    /* while calls are watched (watch/notes.c) */
-    COLL_STRAG_TAG_CALLS = -5,    /* of setup, and of calls if there are no others for them */
+    COLL_STRAG_TAG_CALLS = -5,    /* of setup, and of calls if there are not many tags */
     COLL_STRAG_TAG_ARRIVALS = -6, /* who is there (watch/last_arrival.c); received from any rank */
 
-    /* This one, and as many as these downwards: the first half belongs to persistent requests, the
-     * second one to other calls. coll/base's sparbit allgather counts down from -2^30, one for each
-     * rank. */
+    /* COLL_STRAG_TAGS_MANY tags, from this one downwards: the first half belongs to persistent
+     * requests, the second one to other calls. They are below those of coll/base's sparbit
+     * allgather, which counts down from -2^30, one for each rank. */
     COLL_STRAG_TAG_MANY = -(1 << 30) - (1 << 22) - (1 << 18),
     COLL_STRAG_TAGS_MANY = 1 << 18,
 
     COLL_STRAG_TAG_PERSISTENT = COLL_STRAG_TAG_MANY,
     COLL_STRAG_TAGS_PERSISTENT = COLL_STRAG_TAGS_MANY / 2,
 
-    /* Calls that differ in vector, operator or plan have different ones (but for one pair in as
-     * many), so that none takes the messages of another: from this one 2^17 downwards. */
+    /* 2^17 tags, from this one downwards. Calls that differ in vector, operator or plan have
+     * different tags (but for one pair in 2^17), so that none takes the messages of another. */
     COLL_STRAG_TAG_SHAPES = COLL_STRAG_TAG_MANY - COLL_STRAG_TAGS_PERSISTENT,
     COLL_STRAG_TAG_SHAPE_BITS = 17,
 };
@@ -65,15 +65,15 @@ _Static_assert(COLL_STRAG_TAG_MANY < MCA_COLL_BASE_TAG_NONBLOCKING_END &&
                    COLL_STRAG_TAG_MANY - COLL_STRAG_TAGS_MANY >= -INT_MAX,
                "Open MPI has messages with strag's tags");
 
-/* PMLs that keep the lowest 20 bits (libfabric) see -2^18 and below, down to -2^19 + 1: the user's
- * tags end where these begin, and nonblocking calls come to them after 262,144 calls of a
- * communicator. Those that keep 24 (UCX) see -2^22 - 2^18 and below, where they come to after 4
- * million. */
+/* PMLs that keep the lowest 20 bits of a tag (libfabric) see these as -2^18 and below, down to
+ * -2^19 + 1: the user's tags end where these begin, and those of nonblocking calls reach them after
+ * 262,144 calls of a communicator. PMLs that keep 24 bits (UCX) see -2^22 - 2^18 and below, which
+ * nonblocking calls reach after 4 million. */
 _Static_assert(((unsigned)COLL_STRAG_TAG_MANY & 0xfffff) >= 0x80000 + COLL_STRAG_TAGS_MANY,
                "they are the user's where 20 bits are kept");
 
-/** May this communicator's messages have one of many tags? hcoll uses them on the communicators
- * that it has taken. */
+/** May this communicator's messages use the many tags? On communicators that hcoll has taken, it
+ * uses them. */
 static inline bool coll_strag_has_many_tags(const ompi_communicator_t *comm)
 {
 #ifdef MCA_COLL_BASE_TAG_HCOLL_BASE

@@ -11,7 +11,7 @@ static inline ompi_communicator_t *coll_strag_world(void)
     return ompi_mpi_comm_world.comm.c_local_group ? &ompi_mpi_comm_world.comm : NULL;
 }
 
-/* How many ranks the job has. @return 0: not known, in a process that has sessions only */
+/* How many ranks the job has. @return 0 if not known, in a process that has sessions only */
 static inline int coll_strag_world_size(void)
 {
     return coll_strag_world() ? coll_strag_world()->c_local_group->grp_proc_count : 0;
@@ -26,7 +26,7 @@ static inline bool coll_strag_is_of_this_job(const ompi_communicator_t *comm)
     return ours;
 }
 
-/* The same on all ranks of the communicator; no other one of this process has it. */
+/* A number that is the same on all ranks of a communicator; no other one of this process has it. */
 static inline uint64_t coll_strag_comm_number(const ompi_communicator_t *comm)
 {
 #if OMPI_MAJOR_VERSION >= 5
