@@ -39,7 +39,7 @@ static int run_choice(const struct coll_strag_call *call)
     return coll_strag_run_to_end(call, &channel);
 }
 
-/* If a different rank may be late in each call, agree on it and run the call without it. */
+/* If a different rank may be late in each call, find it and run the call without it. */
 static int run_agreed(struct coll_strag_call *call)
 {
     const size_t bytes = call->count * call->size;

@@ -30,7 +30,7 @@ struct coll_strag_call {
     const struct coll_strag_buffer_locations *locations; /* NULL if all are in host memory */
     struct coll_strag_choice choice;
     bool from_table;                   /* not by a rule, a user plan or an experiment */
-    struct coll_strag_without without; /* the rank that is not waited for */
+    struct coll_strag_without without; /* which rank is not waited for */
     uint64_t number;                   /* among the communicator's calls, or a request's starts */
     uint32_t recorded;                 /* its number in the ledger, if there is one */
 };
@@ -161,7 +161,7 @@ void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communic
  */
 int coll_strag_choose(struct coll_strag_call *call);
 
-/** Strag was chosen for a call, but no rank can run it: record that the previous component does. */
+/** Strag cannot run a call for which it was chosen. Record that the previous component does. */
 void coll_strag_leave_to_previous(struct coll_strag_call *call, enum coll_strag_reason reason);
 
 #endif

@@ -12,7 +12,7 @@
 /** MPI_Iallreduce. @return OMPI_SUCCESS, or an error: then there is no request */
 int coll_strag_on_copies_begin(const struct coll_strag_call *call, ompi_request_t **request);
 
-/** MPI_Allreduce_init. @return as above */
+/** MPI_Allreduce_init. @return as coll_strag_on_copies_begin */
 int coll_strag_on_copies_init(const struct coll_strag_call *call, struct ompi_info_t *info,
                               ompi_request_t **request);
 

@@ -41,7 +41,7 @@ struct coll_strag_collect {
 void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communicator_t *comm,
                               void *record, size_t bytes, size_t room);
 
-/** Wait until they are done, or for at most `wait_limit` seconds. @return whether they are done */
+/** Wait until all messages are done, for `wait_limit` seconds at most. @return whether they are */
 bool coll_strag_collect_wait(struct coll_strag_collect *collect, double wait_limit);
 
 /** On ranks other than 0, in MPI_Comm_free: a message in flight is left to Open MPI. */

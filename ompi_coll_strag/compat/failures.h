@@ -58,7 +58,7 @@ static inline int coll_strag_failure(const ompi_communicator_t *comm)
 
 #endif
 
-/** Is a message of the communicator over? If the communicator has failed, it is cancelled first. */
+/** Is a message of the communicator done? If the communicator has failed, it is cancelled first. */
 static inline bool coll_strag_message_is_over(const ompi_communicator_t *comm,
                                               ompi_request_t *request)
 {

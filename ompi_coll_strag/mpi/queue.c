@@ -7,7 +7,7 @@ enum {
     /* How often a job that is alone is polled each time. If two ranks come at the same time, a
      * short call needs fewer, and Open MPI's progress takes longer than one. */
     LOOKS = 8,
-    LEFT_MOST = 16, /* queues that are left at a time */
+    LEFT_MOST = 16, /* queues that are taken off the list at a time */
 };
 
 static struct {

@@ -142,8 +142,8 @@ static bool is_temporary(const struct coll_strag_reducer *reducer, const char *e
     return reducer->space && at >= space && at < space + reducer->space_bytes;
 }
 
-/* out = left (op) right, where the operator gets `out` and a copy of `right`: neither operand is
- * changed, unless it is `out`. Elements of up to PIECE bytes without gaps. */
+/* out = left (op) right. The operator gets `out` and a copy of `right`, so that neither operand is
+ * changed, unless it is `out`. Elements have up to PIECE bytes, and no gaps. */
 static int reduce_with_copy(struct coll_strag_reducer *reducer, char *out, const char *left,
                             const char *right, size_t elements)
 {

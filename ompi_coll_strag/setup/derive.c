@@ -216,7 +216,7 @@ static void share_plans(struct coll_strag_shared_setup *shared_setup)
     shared_setup->plans = strag_plan_store_retain(origin->plans);
 }
 
-/* Does strag run the call that waits for setup? Then no rank gets past it without all others. */
+/* Does strag run the call that waits for setup? Then no rank leaves it before all have come. */
 static bool runs_first(const struct coll_strag_module *module)
 {
     const size_t bytes = __atomic_load_n(&module->stuck.bytes, __ATOMIC_RELAXED);

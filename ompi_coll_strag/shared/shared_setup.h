@@ -23,14 +23,14 @@ struct coll_strag_shared_setup {
     bool numbered_as_origin; /* topology and lane_of are the origin's */
     struct coll_strag_decision decision;
     struct coll_strag_given *given;  /* plans from files; owned; or NULL */
-    struct strag_topology *topology; /* on rank 0; owned, as what follows */
+    struct strag_topology *topology; /* on rank 0; owned, as are those below */
     void *packed;                    /* on other ranks: the same, as bytes; both NULL if there is
                                         none, or if ranks are numbered as in the origin */
     size_t packed_bytes;
     uint8_t *lane_of;               /* [rank]: enum coll_strag_lane */
     struct strag_shm_hold *hold;    /* NULL if nothing is shared, or the origin has it */
     struct strag_plan_store *plans; /* a reference: for this decision's state and ports */
-    int n;                          /* ranks, if it has an id; and their numbers in the job: */
+    int n;                          /* how many ranks, if it has an id; their numbers in the job: */
     struct strag_compact vpids;     /* [rank] */
     struct coll_strag_shared_setup *origin; /* what it was derived from, a reference; or NULL */
 

@@ -118,7 +118,7 @@ void coll_strag_stuck_free_sent(void)
 /* ---- Receiving ---- */
 
 static struct {
-    ompi_request_t *request; /* NULL: nothing is being received */
+    ompi_request_t *request; /* NULL if nothing is being received */
     struct coll_strag_stuck_received received;
 } inbox;
 

@@ -44,8 +44,8 @@ bool coll_strag_stuck_have_news(struct coll_strag_stuck_news **news, ompi_commun
 /** NULL is allowed. */
 void coll_strag_stuck_free_news(struct coll_strag_stuck_news *news);
 
-/** Free messages that have been sent, of all communicators. One thread at a time may call this, and
- * what follows. */
+/** Free messages that have been sent, of all communicators. One thread at a time may call this and
+ * the functions below. */
 void coll_strag_stuck_free_sent(void);
 
 /** @return the partner with this rank; NULL if there is none */

@@ -55,7 +55,7 @@ struct coll_strag_stuck {
 
     /* Likewise, of setup. */
     bool in_setup;
-    unsigned setup_moves; /* messages that were complete */
+    unsigned setup_moves; /* messages that setup has completed */
     uint64_t first; /* the first call that strag runs (shared/module.h); 0 if not known yet. A rank
                        that has not heard it from rank 0 waits until another rank says it */
 
@@ -139,7 +139,7 @@ void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t 
  * Tell the user what shared memory or its messages show, unless another rank of the host has. */
 void coll_strag_stuck_tell_why(struct coll_strag_stuck *stuck);
 
-/** The communicator begins to be set up. */
+/** Setup of the communicator begins. */
 void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck);
 
 /** Setup has completed this many messages. */
