@@ -15,7 +15,7 @@ struct coll_strag_table_inputs {
     const struct strag_topology *topology; /* NULL if it is not known, or must not count */
     int pinned;      /* as configured: index in strag_algorithms, or COLL_STRAG_AUTO */
     bool shared;     /* messages within hosts go through shared memory, */
-    bool all_shared; /* and all messages are within one host */
+    bool all_shared; /* and all messages do */
     struct strag_oversubscribed
         oversubscribed; /* if all_shared: ranks may share processors; else n is 0 */
     struct strag_sourced_model model;
