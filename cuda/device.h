@@ -44,7 +44,7 @@ struct strag_cuda_device {
     struct strag_error no_module;
     void *functions[STRAG_KERNELS_MAX];
 
-    pthread_mutex_t lock; /* guards what follows, and turn and functions */
+    pthread_mutex_t lock; /* guards the members below, turn and functions */
     struct device_event *events;
     struct device_block *used, *free; /* free: the last released one first */
     size_t free_bytes;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line. What does not fit is cut off. */
+/* A line. Text that does not fit is cut off. */
 struct line {
     char text[512];
 };

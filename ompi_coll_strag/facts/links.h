@@ -38,7 +38,7 @@ bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topol
 /** `links` may be NULL. */
 void coll_strag_links_free(struct coll_strag_links *links);
 
-/** The rate that this rank's meter has measured since the last call of this. @param state  in force
+/** The rate that this rank's meter has measured since this was last called. @param state  in force
  * @param seconds  that this rank spent in calls @return a rate as in struct strag_link_sample */
 uint16_t coll_strag_links_meter(struct coll_strag_links *links,
                                 const struct strag_state_record *state, double seconds);

@@ -6,8 +6,7 @@
 
 #include <stdlib.h>
 
-/* Messages one after the other until the ranks know who has arrived: the last rank's announcement,
- * a vote, the decision. */
+/* Consecutive messages of a decision: the last rank's announcement, a vote, the decision. */
 static const double messages_in_turn = 3;
 
 /* As in struct strag_judge_options. */

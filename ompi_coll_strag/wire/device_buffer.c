@@ -32,7 +32,7 @@ static struct {
     void *driver, *plugin;
     bool failed;              /* a driver is loaded, but cannot be used */
     unsigned long long loads; /* libraries loaded so far, at the last check */
-    uintptr_t heap, stack;    /* where the heap begins, and the main thread's stack ends */
+    uintptr_t heap, stack;    /* the heap's first address; the end of the main thread's stack */
     uintptr_t data[2];        /* the program's own data */
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -21,7 +21,7 @@
 
 enum {
     FEW_EACH = 2, /* ranks for each processor on which they may run, and */
-    FEW_MAX = 16, /* in all: at most so many check each other while they wait */
+    FEW_MAX = 16, /* in all: more ranks do not check each other while they wait */
 };
 
 /* The empty cells of a channel that has no ring yet. */

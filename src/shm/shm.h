@@ -141,7 +141,7 @@ void strag_shm_free(struct strag_shm *shm);
  */
 void strag_shm_next_call(struct strag_shm *shm, uint64_t number, bool polls);
 
-/** Has a message been sent or received since the last call of this? Then there may be more to do at
+/** Has a message been sent or received since this was last called? Then there may be more to do at
  * once, and a rank that polls should not give its processor away yet. */
 bool strag_shm_has_moved(struct strag_shm *shm);
 
