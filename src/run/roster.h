@@ -44,7 +44,7 @@ enum strag_roster_state {
 struct strag_roster_entry {
     int32_t rank;
     int16_t state;   /* enum strag_roster_state */
-    int16_t age;     /* ticks since the rank itself reported it; 0 if another rank did */
+    int16_t age;     /* ticks since the rank itself reported this, to any rank */
     uint64_t number; /* of the call that it is in, or was in last; 0 if none */
     uint64_t bytes;  /* of its vector; 0 if not known */
     uint64_t what;   /* this and `first` are the caller's; 0 if not known */
@@ -93,8 +93,8 @@ int strag_roster_partners(int n, int me, int *ranks);
 /** D: how many exchanges it takes until news has reached all waiting ranks. */
 int strag_roster_exchanges(int n);
 
-/** An exchange has passed: forget states that were not reported again for long, since the rank may
- * have gone on. */
+/** A tick, the time of one exchange, has passed: forget states that were not reported again for
+ * long, since the rank may have gone on. */
 void strag_roster_tick(struct strag_roster *roster);
 
 /** Record a rank's state. */
