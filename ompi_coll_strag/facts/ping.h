@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measuring the network before the first call: rank 0 and a rank on another host exchange a few
- * messages, together less than 1 MiB. After 2 ms only the first exchanges begin that ping.c names.
+ * messages, together less than 1 MiB. After 2 ms only the exchanges that ping.c lists begin.
  * The result is a first estimate: a shaper lets some bytes pass at once, TCP begins slowly, and the
  * network may have other links. Calls give better numbers (learn/fit.h).
  */

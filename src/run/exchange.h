@@ -15,8 +15,8 @@
  *            |   | \      agreement:  values are added up on the way to rank 0; the sum comes back
  *            3   5  6     merge:      the same, but only rank 0 gets the sum
  *                         collection: as a gather, but each rank keeps the entries of its subtree,
- *                                     and some ranks may not take part; a spread then takes data
- *                                     that rank 0 made of it back to all, as an agreement its sum
+ *                                     and some ranks may not take part; a spread then sends data
+ *                                     that rank 0 makes of the entries back down the tree
  *
  * In an allgather the entries of each rank double: a rank gets the entries of the rank 1, 2, 4 and
  * so on behind it, cyclically. A barrier is an allgather of nothing. So a gather, a broadcast or an
@@ -65,7 +65,7 @@ struct strag_exchange_message {
     bool under_way;
 };
 
-/* One rank's part. The memory is its owner's, the members are exchange.c's. It must not move. */
+/* One rank's part. Its owner provides the memory, which must not move. Only exchange.c uses it. */
 struct strag_exchange {
     struct strag_transport *transport; /* of single bytes */
     int n, me;
