@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device's context, and the error that was last reported of it. */
+/* A device's context, and its last error. */
 #include "device.h"
 
 int device_check(struct strag_cuda_device *device, const char *function, int error, int status)

@@ -8,7 +8,7 @@
 
 enum {
     THREADS = 256,           /* of a block */
-    BLOCKS_PER_PROCESSOR = 8 /* enough to occupy a multiprocessor */
+    BLOCKS_PER_PROCESSOR = 8 /* at most: enough to occupy a multiprocessor */
 };
 
 /* A thread's work per iteration, as in kernels.h. */
@@ -83,7 +83,7 @@ struct strag_cuda_device *device_create(const struct driver *driver, void *conte
     return NULL;
 }
 
-/* In the device's context. Errors have been reported before, or the driver is shutting down. */
+/* The context is current. Errors have been reported before, or the driver is shutting down. */
 static void destroy(struct strag_cuda_device *device)
 {
     const struct driver *driver = device->driver;
@@ -185,11 +185,11 @@ struct work {
     void *out;
     const void *left, *right;
     size_t elements; /* or bytes */
-    void *function;  /* NULL: a copy of left */
+    void *function;  /* NULL for a copy of left */
     unsigned blocks;
 };
 
-/* struct strag_job of kernels.h, which is for the kernels' compilers. */
+/* The same as struct strag_job of kernels.h, which is for the kernels' compilers. */
 struct parameters {
     void *out;
     const void *left, *right;
@@ -212,7 +212,7 @@ static int enqueue(struct strag_cuda_device *device, const struct work *work, vo
         STRAG_ERR_REDUCE);
 }
 
-/* Enqueue it and an event after it. The context is current. */
+/* Enqueue work, and an event after it. The context is current. */
 static int begin(struct strag_cuda_device *device, const struct work *work, void *stream,
                  uint64_t *ticket)
 {

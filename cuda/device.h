@@ -15,7 +15,7 @@
 /* Several for kernels, which may run concurrently, and one for copies. */
 enum { KERNEL_STREAMS = 4, COPY_STREAM = KERNEL_STREAMS, STREAMS };
 
-/* A ticket is the address of one. */
+/* A ticket is the address of an event. */
 struct device_event {
     struct device_event *next;
     void *handle;
@@ -32,19 +32,19 @@ struct strag_cuda_device {
     struct strag_cuda_device *next;
     const struct driver *driver;
     void *context;
-    unsigned long long id; /* of the context; 0: unknown */
+    unsigned long long id; /* of the context; 0 if unknown */
     int ordinal;
     bool primary; /* the context was retained */
 
     void *streams[STREAMS];
-    unsigned turn; /* next of the kernels' streams */
+    unsigned turn; /* chooses the next kernel's stream */
     unsigned processors;
 
-    void *module; /* NULL: no kernels */
+    void *module; /* NULL if there are no kernels */
     struct strag_error no_module;
     void *functions[STRAG_KERNELS_MAX];
 
-    pthread_mutex_t lock; /* guards what follows, and turn and functions */
+    pthread_mutex_t lock; /* guards the members below, turn and functions */
     struct device_event *events;
     struct device_block *used, *free; /* free: the last released one first */
     size_t free_bytes;
@@ -54,7 +54,7 @@ struct strag_cuda_device {
 /**
  * Create all objects in a context.
  *
- * @param context  NULL: the primary one of device `ordinal`
+ * @param context  NULL for the primary one of device `ordinal`
  * @param image    the kernels, or NULL
  */
 struct strag_cuda_device *device_create(const struct driver *driver, void *context, int ordinal,

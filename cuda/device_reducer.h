@@ -17,7 +17,7 @@ struct strag_device_reducer {
     enum strag_cuda_type type;
 };
 
-/** For one call. @param device  of the vector, and of the call's temporary space */
+/** Prepare for one call. @param device  of the vector, and of the call's temporary space */
 void strag_device_reducer_init(struct strag_device_reducer *reducer, const struct strag_cuda *cuda,
                                struct strag_cuda_device *device, enum strag_cuda_op op,
                                enum strag_cuda_type type);

@@ -23,7 +23,7 @@ int strag_kernel_find(const char *name)
     return -1;
 }
 
-/* The type whose kernel does an integer's work. */
+/* The type whose kernel reduces elements of this type, which may be another one for integers. */
 static enum strag_cuda_type kernel_type(enum strag_cuda_op op, enum strag_cuda_type type)
 {
     if (type > STRAG_CUDA_UINT64)

@@ -11,7 +11,7 @@
 enum { STRAG_KERNELS_MAX = 80 };
 
 struct strag_kernel {
-    int number; /* index in strag_kernel_names, -1: none */
+    int number; /* index in strag_kernel_names; -1 if there is no kernel */
     int scale;  /* kernel elements in one element of the type */
     int size;   /* bytes of one element of the type */
 };
@@ -21,7 +21,7 @@ struct strag_kernel strag_kernel_for(enum strag_cuda_op op, enum strag_cuda_type
 /* In the order of STRAG_KERNELS; ends with NULL. */
 extern const char *const strag_kernel_names[STRAG_KERNELS_MAX];
 
-/** The number of the kernel of that name; -1: none. */
+/** The number of the kernel of that name; -1 if there is none. */
 int strag_kernel_find(const char *name);
 
 #endif

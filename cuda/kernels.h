@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * out = left (op) right on a device, for every operator and type that a device can hold.
+ * out = left (op) right on a device, for every operator and type that a device supports.
  *
- * Plain C for compilers of hosts and devices: tests run the same bodies on the host, for all
- * lengths and alignments. kernels.cu makes kernels of them.
+ * This is plain C for compilers of hosts and devices: tests run the same functions on the host, for
+ * all lengths and alignments. kernels.cu makes kernels of them.
  *
- * A vector is worked on in packs of 16 bytes, which begin where `out` is aligned. Thread t of n
+ * A vector is processed in packs of 16 bytes, which begin where `out` is aligned. Thread t of n
  * takes packs t, t + n, t + 2n ..., IN_FLIGHT of them at a time, so that several loads are in
  * flight before the first is used; neighbouring threads touch neighbouring packs:
  *
@@ -13,14 +13,14 @@
  *     right        |  head  |  pack 0  |  pack 1  |  pack 2  |  ...              other alignment:
  *                |   chunk   |   chunk   |   chunk   |   chunk   |                 aligned chunks
  *
- * An input that is not aligned as `out` is loaded in aligned chunks, two for a pack, which are
- * shifted together; the second one is the next thread's first, and in the cache. No chunk reaches
- * beyond the vector: elements of packs at the ends that would need that are part of head and tail,
- * which are loaded byte by byte. If `out` is not even aligned to its elements, there is no head,
- * and packs are stored byte by byte.
+ * An input that is not aligned as `out` is loaded in aligned chunks, two for each pack, which are
+ * shifted together. The second chunk is the next thread's first, so it is in the cache. No chunk
+ * reaches beyond the vector: packs at the ends for which one would are part of head and tail, which
+ * are loaded byte by byte. If `out` is not even aligned to its elements, there is no head, and
+ * packs are stored byte by byte.
  *
- * Bits are those of Open MPI's own operators: right is their target, left their source. Products of
- * complex numbers are the textbook's, without a multiply-add.
+ * The result has the same bits as that of Open MPI's operators: right is their target, left their
+ * source. Complex products use the textbook's formula, without a multiply-add.
  */
 #ifndef STRAG_CUDA_KERNELS_H
 #define STRAG_CUDA_KERNELS_H
@@ -56,7 +56,7 @@ STRAG_DEVICE struct strag_pack strag_load(const char *address)
     return *(const struct strag_pack *)address;
 }
 
-/* From any address. All chunks that hold a byte of the pack are read. */
+/* Load a pack from any address. All chunks that contain a byte of the pack are read. */
 STRAG_DEVICE struct strag_pack strag_load_shifted(const char *address)
 {
     unsigned shift = (unsigned)((uintptr_t)address % STRAG_PACK), bits = shift % 4 * 8;
@@ -101,12 +101,12 @@ STRAG_DEVICE void strag_store_bytes(char *address, struct strag_pack pack, unsig
 
 /* ---- A vector ---- */
 
-/* Where the packs are. */
+/* How a vector is divided into head, packs and tail. */
 struct strag_cut {
     size_t head;         /* bytes before the first pack */
-    size_t first, packs; /* those from `first` to `packs` - 1 are done as packs */
+    size_t first, packs; /* packs from `first` to `packs` - 1 are processed as packs */
     int shifted;         /* inputs or output are not aligned as the packs are */
-    int bytewise;        /* nor is the output */
+    int bytewise;        /* the output is not even aligned to its elements */
 };
 
 STRAG_DEVICE struct strag_cut strag_cut(const struct strag_job *job, unsigned size)
@@ -136,7 +136,7 @@ STRAG_DEVICE struct strag_cut strag_cut(const struct strag_job *job, unsigned si
     return cut;
 }
 
-/* Packs whose inputs are aligned as `out` is. */
+/* Process packs whose inputs are aligned as `out` is. */
 STRAG_DEVICE void strag_aligned_packs(const struct strag_job *job, const struct strag_cut *cut,
                                       size_t thread, size_t threads, strag_operator *apply)
 {
@@ -158,7 +158,7 @@ STRAG_DEVICE void strag_aligned_packs(const struct strag_job *job, const struct 
                     apply(strag_load(left + p * STRAG_PACK), strag_load(right + p * STRAG_PACK)));
 }
 
-/* Packs at any alignment. */
+/* Process packs at any alignment. */
 STRAG_DEVICE void strag_shifted_packs(const struct strag_job *job, const struct strag_cut *cut,
                                       size_t thread, size_t threads, strag_operator *apply)
 {
@@ -175,7 +175,7 @@ STRAG_DEVICE void strag_shifted_packs(const struct strag_job *job, const struct 
     }
 }
 
-/* Thread `thread` of `threads`. @param size  bytes of an element: 1, 2, 4, 8 or 16 */
+/* The work of thread `thread` of `threads`. @param size  bytes of an element: 1, 2, 4, 8 or 16 */
 STRAG_DEVICE void strag_run(const struct strag_job *job, size_t thread, size_t threads,
                             unsigned size, strag_operator *apply)
 {
@@ -228,8 +228,8 @@ STRAG_PAIR_TYPE(float_int, float, int32_t)
 STRAG_PAIR_TYPE(float_float, float, float)
 STRAG_PAIR_TYPE(double_double, double, double)
 
-/* Half and bfloat16 are computed with as float. That has more than twice their digits, so that
- * rounding twice gives what rounding once would. */
+/* Half and bfloat16 are computed as float. A float has more than twice their digits, so rounding
+ * twice gives the same result as rounding once. */
 
 union strag_bits {
     float number;
@@ -260,8 +260,8 @@ STRAG_DEVICE float strag_from_half(uint16_t value)
     return result;
 }
 
-/* The result is in a register of 32 bits: ptxas of CUDA 13.0 stores a byte of a half in one of 16
- * bits as the half's value, made an integer (seen on an H100; test/cuda/nvcc.sh looks for it). */
+/* The result is in a 32-bit register: from a 16-bit one ptxas of CUDA 13.0 stores a byte as the
+ * half's value converted to an integer (seen on an H100; test/cuda/nvcc.sh looks for it). */
 STRAG_DEVICE uint16_t strag_to_half(float number)
 {
     uint32_t result;
@@ -283,7 +283,7 @@ STRAG_DEVICE float strag_from_half(uint16_t value)
     if (rest >= 0x7c00u) { /* infinite, or not a number */
         result.bits = 0x7f800000u | (rest & 0x3ffu) << 13;
     } else {
-        /* As a float's bits it is 2^112 times too small; subnormal numbers come out right, too. */
+        /* As a float's bits the value is 2^112 times too small, also if it is subnormal. */
         union strag_bits scale;
         scale.bits = (127u + 112u) << 23;
         result.bits = rest << 13;
@@ -315,7 +315,7 @@ STRAG_DEVICE uint16_t strag_to_half(float number)
 }
 #endif
 
-/* ---- Operators on elements: l stands left, r right ---- */
+/* ---- Operators on elements: l is the left operand, r the right one ---- */
 
 #define STRAG_MAX(type, l, r)  ((r) > (l) ? (r) : (l))
 #define STRAG_MIN(type, l, r)  ((r) < (l) ? (r) : (l))
@@ -328,7 +328,7 @@ STRAG_DEVICE uint16_t strag_to_half(float number)
 #define STRAG_BOR(type, l, r)  ((type)((l) | (r)))
 #define STRAG_BXOR(type, l, r) ((type)((l) ^ (r)))
 
-/* Two factors of 16 bits would be multiplied as signed numbers, and overflow. */
+/* Without the cast, factors of 16 bits would be multiplied as signed numbers, and overflow. */
 #define STRAG_PROD16(type, l, r) ((type)((uint32_t)(l) * (r)))
 
 #define STRAG_ELEMENTS(op, name, expression)                                                       \
@@ -426,7 +426,7 @@ STRAG_ELEMENTS(sum, half_complex,
 STRAG_ELEMENTS(prod, half_complex,
                strag_narrow(strag_multiply_float_complex(strag_widen(l), strag_widen(r))))
 
-/* Of equal values, the one with the lower index. */
+/* Of two equal values the result is the one with the lower index. */
 #define STRAG_LOCATE(op, name, compare)                                                            \
     STRAG_DEVICE strag_##name strag_choose_##op##_##name(strag_##name l, strag_##name r)           \
     {                                                                                              \
@@ -448,7 +448,7 @@ STRAG_PAIRS(float_int)
 STRAG_PAIRS(float_float)
 STRAG_PAIRS(double_double)
 
-/* ---- All of them: X(op, type) ---- */
+/* ---- All kernels: X(op, type) ---- */
 
 #define STRAG_LIST_UNSIGNED(X, op) X(op, uint8) X(op, uint16) X(op, uint32) X(op, uint64)
 #define STRAG_LIST_SIGNED(X, op)   X(op, int8) X(op, int16) X(op, int32) X(op, int64)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the kernels' file. */
+/* Bytes of the kernels' file, at most. */
 #define KERNELS_MAX ((size_t)256 << 20)
 
 /* A process has one driver. */
@@ -56,7 +56,7 @@ static void read_kernels(void)
 
 /* ---- Devices ---- */
 
-/* The device of that memory, or NULL. Those whose context no longer exists are removed. */
+/* The device of that memory, or NULL. Devices whose context no longer exists are removed. */
 static struct strag_cuda_device *find_device(const struct strag_cuda_location *location)
 {
     struct strag_cuda_device **link = &plugin.devices;
@@ -97,12 +97,12 @@ static struct strag_cuda_device *get_device(const struct strag_cuda_location *lo
 /* ---- Addresses ---- */
 
 /*
- * cudaMemcpy from pageable memory returns while its last bytes are on their way to the device, on
- * a default stream, which the plug-in's do not wait for: a kernel may read what was there before
- * (seen on an H100, with copies of a few KB). Once this attribute is set such a copy returns at its
- * end. What was begun before is waited for here: once for each piece of memory, or at every call if
- * the driver has no such attribute for it, as for managed memory. Other streams are not waited for:
- * a kernel of the program's may run until the program does something after this call.
+ * cudaMemcpy from pageable memory returns while its last bytes are in flight to the device, on a
+ * default stream, for which the plug-in's streams do not wait: a kernel may read the old values
+ * (seen on an H100, with copies of a few KB). Once SYNC_MEMOPS is set such a copy returns at its
+ * end. This function waits for earlier copies: once for each piece of memory, or at every call if
+ * the driver has no such attribute for it, as for managed memory. It does not wait for other
+ * streams: a kernel of the program may run until the program does something after this call.
  */
 static void settle(const void *address, const struct strag_cuda_location *location)
 {
@@ -112,7 +112,7 @@ static void settle(const void *address, const struct strag_cuda_location *locati
     (void)plugin.driver.set_pointer_attribute(&on, DRIVER_POINTER_SYNC_MEMOPS,
                                               (uint64_t)(uintptr_t)address);
     if (!device || device_enter(device) != STRAG_OK)
-        return; /* whoever works on that memory finds out */
+        return; /* the next operation on that memory reports the error */
     (void)plugin.driver.wait_stream(DRIVER_STREAM_LEGACY);
     (void)plugin.driver.wait_stream(DRIVER_STREAM_PER_THREAD);
     device_leave(device);

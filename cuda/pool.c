@@ -33,7 +33,7 @@ static struct device_block *take_free(struct strag_cuda_device *device,
     return NULL;
 }
 
-/* Errors have been reported before, or the driver is shutting down. */
+/* Errors are ignored: they have been reported before, or the driver is shutting down. */
 static void destroy(const struct driver *driver, const struct device_block *block)
 {
     if (block->memory == STRAG_CUDA_DEVICE)
@@ -110,7 +110,7 @@ void *device_allocate(struct strag_cuda_device *device, enum strag_cuda_memory m
         if (device_enter(device) != STRAG_OK)
             return NULL;
         block = make(device, memory, room);
-        if (!block) { /* the pool may hold what is missing */
+        if (!block) { /* the pool may hold the missing memory */
             pool_empty(device);
             block = make(device, memory, room);
         }

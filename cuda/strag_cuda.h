@@ -25,16 +25,16 @@ enum strag_cuda_memory {
     STRAG_CUDA_DEVICE,
 };
 
-/* What is at an address. A range that was freed may have a new owner, which only the driver can
- * say, so nothing of this may be cached from one MPI call to the next. */
+/* The memory at an address. A range that was freed may have a new owner, which only the driver
+ * knows, so a location must not be cached from one MPI call to the next. */
 struct strag_cuda_location {
     enum strag_cuda_memory memory;
     int ordinal;   /* of the device; -1 for the host's memory */
-    void *context; /* the driver's, or NULL: the device's primary one */
+    void *context; /* the driver's; NULL for the device's primary one */
 };
 
-/* X(constant, name in the kernels); X(constant, name in the kernels, bytes from one element to the
- * next), the last four a value and its index */
+/* Operators: X(constant, name in the kernels). Types: X(constant, name in the kernels, bytes from
+ * one element to the next); the last four are a value and its index. */
 /* clang-format off */
 #define STRAG_CUDA_OP_LIST(X)                                                                      \
     X(MAX, max) X(MIN, min) X(SUM, sum) X(PROD, prod) X(LAND, land) X(LOR, lor) X(LXOR, lxor)      \
@@ -57,11 +57,11 @@ enum strag_cuda_type { STRAG_CUDA_TYPE_LIST(STRAG_CUDA_CONSTANT) STRAG_CUDA_TYPE
 struct strag_cuda_device;
 
 struct strag_cuda {
-    /** What is at any address. */
+    /** Find the memory at any address. */
     void (*locate)(const void *address, struct strag_cuda_location *location);
 
-    /** The device of such a location (not the host's); created at the first call, and again when
-     * the driver has a new context. @return NULL: it cannot be created */
+    /** The device of a location that is not the host's; created at the first call, and again when
+     * the driver has a new context. @return NULL if it cannot be created */
     struct strag_cuda_device *(*device)(const struct strag_cuda_location *location,
                                         struct strag_error *err);
 
@@ -69,11 +69,11 @@ struct strag_cuda {
     bool (*reduces)(struct strag_cuda_device *device, enum strag_cuda_op op,
                     enum strag_cuda_type type, struct strag_error *err);
 
-    /** Memory from a pool. @param memory  STRAG_CUDA_DEVICE or _PINNED @return NULL: none left */
+    /** Memory from a pool. @param memory  STRAG_CUDA_DEVICE or _PINNED @return NULL if none left */
     void *(*allocate)(struct strag_cuda_device *device, enum strag_cuda_memory memory,
                       size_t bytes);
 
-    /** @param lost  it may still be written to: never use it again */
+    /** @param lost  the space may still be written to: never use it again */
     void (*release)(struct strag_cuda_device *device, void *space, bool lost);
 
     /** Start to copy between any two memories. @return STRAG_OK or STRAG_ERR_REDUCE */
@@ -85,10 +85,10 @@ struct strag_cuda {
                   enum strag_cuda_type type, void *out, const void *left, const void *right,
                   size_t elements, uint64_t *ticket);
 
-    /** STRAG_PENDING; or STRAG_OK or STRAG_ERR_REDUCE, after which the ticket is invalid. */
+    /** @return STRAG_PENDING; or STRAG_OK or STRAG_ERR_REDUCE, after which the ticket is invalid */
     int (*test)(struct strag_cuda_device *device, uint64_t ticket);
 
-    /** The same, but waits. */
+    /** As test, but wait for the operation. */
     int (*wait)(struct strag_cuda_device *device, uint64_t ticket);
 
     /** The last error. */
@@ -103,7 +103,7 @@ struct strag_cuda {
  *
  * @param version  STRAG_CUDA_VERSION
  * @param driver   from dlopen of libcuda.so.1; it must stay open
- * @return NULL: unusable, see err
+ * @return NULL if it cannot be used; see err
  */
 const struct strag_cuda *strag_cuda_open(unsigned version, void *driver, struct strag_error *err);
 typedef const struct strag_cuda *strag_cuda_open_fn(unsigned version, void *driver,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line that is cut at its end. */
+/* A line. Text that does not fit is cut off. */
 struct line {
     char text[512];
 };
@@ -85,7 +85,7 @@ void coll_strag_explain_model(ompi_communicator_t *comm, const struct strag_sour
 
 /* ---- The choice ---- */
 
-/* What the model says of the choice, and which other candidate is the best. */
+/* Add the choice's modelled time, and the best other candidate. */
 static void add_model(struct line *line, const struct strag_selection *selection, size_t bytes,
                       const struct coll_strag_choice *choice)
 {
@@ -147,7 +147,7 @@ static void add_reason(struct line *line, const struct coll_strag_decision *deci
         add(line, "auto");
 }
 
-/* Plans from files have a number behind the algorithms. */
+/* The number of user plans follows those of the algorithms. */
 int coll_strag_outcome(const struct coll_strag_choice *choice)
 {
     int index = 0;

@@ -6,14 +6,14 @@
 
 #include <stdlib.h>
 
-/* Messages in flight for one operation: while one travels, another is reduced. */
+/* Messages in flight for one operation: one travels while another is reduced. */
 enum { DEPTH = 2 };
 
 struct coll_strag_plan {
     struct coll_strag_plan *next;
     const struct strag_algorithm *algorithm;
     int blocks, root;               /* as in struct strag_problem */
-    struct strag_plan_store *store; /* a reference to the plan's */
+    struct strag_plan_store *store; /* holds a reference */
     const struct strag_plan *plan;
     struct strag_engine *engine;
 };

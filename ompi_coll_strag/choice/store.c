@@ -10,23 +10,23 @@
 enum { MACHINES = 32 };
 
 struct machine {
-    uint64_t model; /* hash of the model's numbers that the table is from; 0: there is no table */
+    uint64_t model; /* hash of the numbers of the table's model; 0 if there is no table */
     int32_t reason, line;
     struct strag_table table;
-    struct strag_findings findings; /* all 0: none */
+    struct strag_findings findings; /* all zero if there are none */
 };
 
 static struct {
     pthread_mutex_t lock;
     unsigned long long uses;
-    unsigned long long used[MACHINES]; /* when last, in uses of the store */
-    uint64_t key[MACHINES];            /* as key_of; 0: the place is free */
+    unsigned long long used[MACHINES]; /* `uses` at the last use */
+    uint64_t key[MACHINES];            /* by key_of; 0 if the place is free */
     struct machine machine[MACHINES];
 } store = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- Machines ---- */
 
-/* A hash of all that a machine is. @return 0: out of memory */
+/* A hash of everything that defines a machine. @return 0 if out of memory */
 static uint64_t key_of(const struct coll_strag_table_inputs *inputs,
                        const struct coll_strag_decision *decision)
 {
@@ -60,9 +60,9 @@ static uint64_t key_of(const struct coll_strag_table_inputs *inputs,
     return key;
 }
 
-/* With the store's lock.
- * @param made  if it is not there make it, in the place of the one that was not used for longest
- * @return NULL: it is not there, or out of memory; and without the lock */
+/* Find a machine, and lock the store.
+ * @param made  if it is missing, make it in the place of the least recently used one
+ * @return NULL if it is missing, or if out of memory; then the store is not locked */
 static struct machine *lock_machine(const struct coll_strag_table_inputs *inputs,
                                     const struct coll_strag_decision *decision, bool made)
 {
@@ -123,7 +123,7 @@ void coll_strag_decide_once(const struct coll_strag_table_inputs *inputs,
         return;
     coll_strag_decide(inputs, decision, selection ? selection : &unused);
     strag_selection_free(unused);
-    /* what is not planned may be for want of memory */
+    /* no plan was possible perhaps only for want of memory: not kept */
     if (inputs->pinned == COLL_STRAG_AUTO && decision->reason != COLL_STRAG_UNPLANNED)
         machine = lock_machine(inputs, decision, true);
     if (!machine)

@@ -45,7 +45,8 @@ void coll_strag_table_unpack(struct strag_table *table)
         table->entry[e].algorithm = coll_strag_algorithm_unpack(table->entry[e].algorithm);
 }
 
-/* Does the algorithm wait for a straggler, which is named, but not in this communicator? */
+/* Does the algorithm need a straggler, and is the one that the user names outside of this
+ * communicator? */
 static bool is_elsewhere(ompi_communicator_t *comm, const struct strag_algorithm *algorithm)
 {
     char buffer[COLL_STRAG_KEY_MAX];
@@ -53,7 +54,7 @@ static bool is_elsewhere(ompi_communicator_t *comm, const struct strag_algorithm
            strag_state_names_straggler(coll_strag_key_text(comm, COLL_STRAG_KEY_STRAGGLER, buffer));
 }
 
-/* One that this communicator cannot have leaves it to the previous component. */
+/* The pinned algorithm cannot run on this communicator: the previous component runs its calls. */
 static void warn_of_pinned(const struct coll_strag_table_inputs *inputs, const char *why)
 {
     char what[MPI_MAX_OBJECT_NAME + 64];
@@ -94,7 +95,7 @@ static size_t minimum_of(const struct coll_strag_table_inputs *inputs)
                                  : strag_choice_minimum(hosts, inputs->all_shared, &inputs->model);
 }
 
-/* All that a choice rests on. @param state  the decision's, which outlives what is returned */
+/* All inputs of a choice. @param state  the decision's, which must outlive the result */
 static struct strag_circumstances circumstances_of(const struct coll_strag_table_inputs *inputs,
                                                    const struct coll_strag_decision *decision,
                                                    const struct strag_state *state)
@@ -110,7 +111,7 @@ static struct strag_circumstances circumstances_of(const struct coll_strag_table
                 .minimum = minimum_of(inputs),
                 .strict =
                     settings->minimum_set || decision->reproducible == STRAG_REPRODUCIBLE_RANKS,
-                /* verbose lines have all candidates, unless looking might change the choice */
+                /* verbose lines show all candidates, unless pricing them might change the choice */
                 .quick = !coll_strag_logging || n > STRAG_EXPLAINED_RANKS ||
                          decision->reproducible != STRAG_REPRODUCIBLE_NO,
                 .short_plans = true,

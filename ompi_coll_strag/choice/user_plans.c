@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files are read once in a process. What was received is kept once until its end, since plans made
- * from it live in stores that communicators share.
+ * Files are read once in a process. A received plan is kept, once, until the process ends, since
+ * stores that communicators share have plans made from it.
  */
 #include "user_plans.h"
 
@@ -18,18 +18,18 @@
 /* A file, on rank 0. */
 struct file {
     struct file *next;
-    struct strag_given *given; /* NULL: it cannot be used, and that was said */
-    bool proved;               /* somewhere else: FILE.proof says so */
-    bool ready;                /* proved there or here, once a communicator has as many ranks */
+    struct strag_given *given; /* NULL if it cannot be used; there was a warning then */
+    bool proved;               /* by FILE.proof */
+    bool ready;                /* proved by FILE.proof or in this process */
     char name[];
 };
 
-/* What a rank keeps of a plan that was sent. */
+/* A rank's part of a received plan. */
 struct part {
     struct part *next;
     uint64_t hash;
     size_t size;
-    int rank; /* ALL: on rank 0, which prices plans too */
+    int rank; /* ALL on rank 0, which also prices plans */
     struct strag_given *given;
 };
 
@@ -41,7 +41,7 @@ static struct {
     struct part *parts;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* What is sent before each plan. */
+/* Sent before each plan. */
 struct label {
     uint64_t size, from, to;
 };
@@ -74,7 +74,7 @@ static void refuse(ompi_communicator_t *comm, struct file *file,
     file->given = NULL;
 }
 
-/* With the lock: of a file that was not read before. @return NULL: out of memory */
+/* Read a file for the first time. The caller has the lock. @return NULL if out of memory */
 static struct file *add_file(ompi_communicator_t *comm, const struct coll_strag_wanted_plan *wanted)
 {
     struct strag_error err;
@@ -92,7 +92,7 @@ static struct file *add_file(ompi_communicator_t *comm, const struct coll_strag_
     return file;
 }
 
-/* With the lock. @return whether it can be used here */
+/* The caller has the lock. @return whether this communicator can use the plan */
 static bool suits(ompi_communicator_t *comm, struct file *file,
                   const struct coll_strag_wanted_plan *wanted)
 {
@@ -120,7 +120,7 @@ static bool suits(ompi_communicator_t *comm, struct file *file,
     return true;
 }
 
-/* @return one that can be used here; NULL: none */
+/* @return NULL if this communicator cannot use the plan */
 static const struct strag_given *find_file(ompi_communicator_t *comm,
                                            const struct coll_strag_wanted_plan *wanted)
 {
@@ -162,7 +162,7 @@ void coll_strag_given_add(ompi_communicator_t *comm, const struct coll_strag_wan
 
 /* ---- Receiving ---- */
 
-/* With the lock. @return NULL: out of memory */
+/* The caller has the lock. @return NULL if out of memory */
 static const struct part *add_part(const void *bytes, size_t size, uint64_t hash, int rank)
 {
     struct part *part = calloc(1, sizeof *part);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a communicator's ranks send to rank 0, and what rank 0 decides for all: plain data, sent as
- * it stands in memory (setup/ask.c, setup/decide.c); only a table is packed first (choice/table.h).
+ * Messages of setup: each rank's to rank 0, and rank 0's decision. All are plain data, sent as they
+ * are in memory (setup/ask.c, setup/decide.c); only a table is packed first (choice/table.h).
  */
 #ifndef COLL_STRAG_DECISION_H
 #define COLL_STRAG_DECISION_H
@@ -28,76 +28,76 @@ enum coll_strag_reason {
     COLL_STRAG_RULE,       /* a rule says so */
     COLL_STRAG_UNPLANNED,  /* the pinned algorithm cannot be planned, or none can */
     COLL_STRAG_NOT_SET_UP, /* a nonblocking call before the communicator is set up */
-    COLL_STRAG_STRANGER,   /* a rank has no strag, or another one */
-    COLL_STRAG_NO_MEMORY,  /* a rank had none left during setup */
+    COLL_STRAG_STRANGER,   /* a rank has no strag, or another build of it */
+    COLL_STRAG_NO_MEMORY,  /* a rank was out of memory during setup */
     COLL_STRAG_NO_ROOM,    /* a rank cannot have one more persistent request */
-    COLL_STRAG_GIVEN,      /* or why an algorithm runs: a plan from a file (choice/user_plans.h) */
+    COLL_STRAG_GIVEN,      /* why strag runs it: there is a user plan (choice/user_plans.h) */
     COLL_STRAG_DECLINED,   /* strag does not run this communicator's calls */
     COLL_STRAG_FIRST,      /* one of the first calls, delegated before setup (setup/setup.c) */
     COLL_STRAG_REASONS
 };
 
-/* What every rank sends to rank 0. */
+/* Every rank sends this to rank 0. */
 struct coll_strag_rank_info {
     struct strag_rank_location location;
-    int64_t pinned;                 /* what it takes to be pinned, as below */
-    uint64_t segments[STRAG_LANES]; /* bytes that suit what it sends, by enum coll_strag_lane */
+    int64_t pinned;                 /* its setting, as in struct coll_strag_decision */
+    uint64_t segments[STRAG_LANES]; /* best for its messages, bytes, by enum coll_strag_lane */
 };
 
-/* What rank 0 says of the hosts before it decides. */
+/* Rank 0 sends this to all ranks before it decides. */
 struct coll_strag_hosts {
-    uint64_t topology_bytes; /* packed, they follow; 0: there is none */
+    uint64_t topology_bytes; /* of the packed topology, which follows; 0 if there is none */
     int32_t transport;       /* enum coll_strag_transport_kind: the configured one */
-    int32_t shared_memory;   /* enum coll_strag_shared_memory; AUTO: unless UCX is used */
-    int32_t ping;            /* the rank that rank 0 exchanges messages with; 0: none */
+    int32_t shared_memory;   /* enum coll_strag_shared_memory; AUTO means unless UCX is used */
+    int32_t ping;            /* the rank with which rank 0 measures the network; 0 for none */
     uint64_t id;             /* a random number, not 0 */
 };
 
-/* What the roll call agrees upon, in addition to who is there. */
+/* The ranks agree on this in a roll call, in addition to their presence. */
 struct coll_strag_offer {
-    uint64_t origin;               /* id of what all ranks can derive their setup from; 0: none */
+    uint64_t origin;               /* id of the setup that all can derive theirs from; 0 if none */
     int64_t pinned;                /* with an origin: as in struct coll_strag_rank_info */
-    struct coll_strag_hosts hosts; /* with an origin; rank 0's */
+    struct coll_strag_hosts hosts; /* with an origin: rank 0's */
 };
 
-/* What a roll call finds: the lowest rank of each kind; INT32_MAX: none. */
+/* The result of a roll call: the lowest rank of each kind; INT32_MAX if there is none. */
 struct coll_strag_presence {
-    int32_t missing; /* has no strag, or another one */
+    int32_t missing; /* has no strag, or another build of it */
     int32_t varies;  /* has other parameters than rank 0 */
     int32_t few;     /* has few tags (compat/tags.h) */
 };
 
-/* What one rank answers in a roll call. */
+/* One rank's answer in a roll call. */
 struct coll_strag_entry {
     struct coll_strag_presence presence;
-    uint64_t origin; /* of its offer, as what follows */
+    uint64_t origin; /* this and pinned: from its offer */
     int64_t pinned;
-    struct strag_shm_info info; /* with an origin that shares memory: its place there */
+    struct strag_shm_info info; /* if the origin shares memory: the rank's place in it */
 };
 
-/* Are calls watched, so that stragglers are found? */
+/* Are calls watched? */
 enum coll_strag_watching {
     COLL_STRAG_WATCH_NOT,
-    COLL_STRAG_WATCH_ONLY,   /* for the report */
-    COLL_STRAG_WATCH_SWITCH, /* and for another table */
+    COLL_STRAG_WATCH_ONLY,   /* but no table is made for a straggler */
+    COLL_STRAG_WATCH_SWITCH, /* and a straggler may lead to another table */
 };
 
-/* What rank 0 decides, and all ranks follow. */
+/* Rank 0's decision, which all ranks follow. */
 struct coll_strag_decision {
     int32_t pinned;   /* index in strag_algorithms, or COLL_STRAG_AUTO */
-    int32_t reason;   /* enum coll_strag_reason: why the table leaves sizes to the previous one */
-    int32_t line;     /* of the rules file; 0: no rule holds */
+    int32_t reason;   /* enum coll_strag_reason: why the previous component runs some sizes */
+    int32_t line;     /* of the rules file; 0 if no rule holds */
     int32_t ports;    /* as in struct strag_problem */
     int32_t watching; /* enum coll_strag_watching */
     int32_t window;   /* calls, at most STRAG_WINDOW_CALLS */
-    int32_t dynamic;  /* enum strag_dynamic_use, where they are */
+    int32_t dynamic;  /* enum strag_dynamic_use, if calls are watched */
     int32_t links;    /* hosts' links are watched, too */
-    int32_t learning; /* of calls: the model's numbers, and experiments (learn/judge.h) */
-    int32_t same_window; /* all windows have as many calls */
+    int32_t learning; /* the model's numbers are learnt from calls; experiments (learn/judge.h) */
+    int32_t same_window; /* all windows have `window` calls */
     int32_t report;
     int32_t reproducible; /* enum strag_reproducible */
-    int32_t slow_found;   /* the slow hosts in the state were not named by the user, but found */
-    uint64_t given_bytes; /* of plans from files, which follow; 0: there are none */
+    int32_t slow_found;   /* the state's slow hosts were found, not named by the user */
+    uint64_t given_bytes; /* of the user plans, which follow; 0 if there are none */
     uint64_t watch_from;  /* bytes: shorter calls are not watched */
     uint64_t segments[COLL_STRAG_TRANSPORTS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
     struct coll_strag_measured measured;

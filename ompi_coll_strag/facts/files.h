@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* On rank 0: the files that describe the machine, each read once in a process, by the first
- * communicator that needs it. NULL: there is none, or it is of no use, and that was said. */
+ * communicator that needs it. All return NULL if there is no file or, after a warning, if the file
+ * cannot be used. */
 #ifndef COLL_STRAG_FILES_H
 #define COLL_STRAG_FILES_H
 
@@ -8,13 +9,13 @@
 #include "model/model_file.h"
 #include "model/rules.h"
 
-/** coll_strag_layout, if that is a file and not a pattern of names. */
+/** The file that coll_strag_layout names, unless that is a pattern of host names. */
 const struct strag_layout *coll_strag_layout(void);
 
-/** coll_strag_rules. */
+/** The file that coll_strag_rules names. */
 const struct strag_rules *coll_strag_rules(void);
 
-/** coll_strag_model. */
+/** The file that coll_strag_model names. */
 const struct strag_models *coll_strag_models(void);
 
 /** At the end. */

@@ -13,18 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not the component's own key, which has its version in it. */
+/* The component's own key would not do: it contains the version. */
 static char key[] = "coll.strag.fingerprint";
 
-/* Bytes of a fingerprint as a text, and what it says. */
+/* Bytes of a fingerprint's text, and the number of its fields. */
 enum { TEXT_MAX = 192, FIELDS = 9 };
 
 static struct {
-    opal_mutex_t lock; /* of what follows it; several threads may make communicators */
+    opal_mutex_t lock; /* guards the rest; several threads may make communicators */
     bool has_same;
-    opal_bitmap_t same; /* by rank in our job: processes with the same one as ours */
+    opal_bitmap_t same; /* by rank in this job: processes with this one's fingerprint */
     struct coll_strag_fingerprint own;
-    char text[TEXT_MAX]; /* the same, as it is published */
+    char text[TEXT_MAX]; /* `own` as it is published */
 } state = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 /* ---- Publishing ---- */
@@ -40,7 +40,7 @@ static uint64_t find_form(void)
     return value;
 }
 
-/* What another version may have written differently is 0, and so is its form. */
+/* Fields that another version has written differently are 0, and so is form then. */
 static void read_text(const char *text, struct coll_strag_fingerprint *to)
 {
     *to = (struct coll_strag_fingerprint){.form = 0};
@@ -90,13 +90,13 @@ void coll_strag_fingerprint_free(void)
     state.has_same = false;
 }
 
-/* ---- Looking them up ---- */
+/* ---- Looking up ---- */
 
 /*
- * Of the process with this name. Without one: all 0. Those of our job that have our own are asked
- * once. Once the modex has ended, what is not here by now will not come, and to wait for it would
- * take seconds: within our job it is all in this process; that of a job that was spawned, or
- * connected to, is on the host.
+ * Find the fingerprint of the process with this name; all 0 if it has none. A process of this job
+ * with the same fingerprint as this one is looked up once. A fingerprint that has not come when the
+ * modex has ended will not come, and waiting for it would take seconds. Fingerprints of this job
+ * are in this process then; those of a job that was spawned or connected to are on the host.
  */
 static void find(const opal_process_name_t *name, struct coll_strag_fingerprint *fingerprint)
 {
@@ -116,7 +116,7 @@ static void find(const opal_process_name_t *name, struct coll_strag_fingerprint 
     if (text)
         read_text(text, fingerprint);
     if (text && remembered && strcmp(text, state.text) == 0)
-        opal_bitmap_set_bit(&state.same, (int)name->vpid); /* or it is asked again */
+        opal_bitmap_set_bit(&state.same, (int)name->vpid); /* if this fails, look it up again */
     free(text);
 }
 

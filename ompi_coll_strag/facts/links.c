@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A probe, of the two ranks that stand for two hosts:
+ * A probe between two hosts, each represented by one rank:
  *
  *     receiver   posts receives
- *     receiver   -- nothing -->  sender      it is there, and receives
+ *     receiver   -- ready -->    sender      the message's content is not used
  *     sender     -- pieces -->   receiver    sent one behind the other
  *     receiver   -- rate -->     sender      how fast they came: each host knows both directions
  *
- * Before it all ranks have waited for each other: with a slow host ranks end a long call at
- * different times (measured: 12 MiB at 80 Mbit/s, up to a second), and their messages would be in
- * the way. detect/probe_clock.h says what the receiver measures.
+ * Before a probe all ranks have waited for each other: with a slow host, ranks end a long call at
+ * different times (measured: 12 MiB at 80 Mbit/s, up to a second), and the call's messages would
+ * disturb the probe. detect/probe_clock.h says what the receiver measures.
  */
 #include "links.h"
 
@@ -27,12 +27,12 @@
 enum {
     PIECE = 16 * 1024,  /* bytes: sent at once by every transport */
     SLOTS = 16,         /* pieces in flight, each way */
-    WARM_UP_PIECES = 3, /* pieces that are not measured: a shaper may let as much pass at once */
+    WARM_UP_PIECES = 3, /* pieces that are not measured: a shaper may let them pass at once */
 };
 
 _Static_assert(STRAG_PROBE_SHORTEST / PIECE >= 2 * WARM_UP_PIECES, "too little is measured");
 
-/* What is sent in a probe is of no interest: all communicators use this room, even at once. */
+/* The content of pieces is not used, so all communicators share these buffers, even at once. */
 static char received[SLOTS * PIECE], sent[PIECE];
 
 /* ---- Making it ---- */
@@ -94,9 +94,9 @@ bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topol
     return NULL != *made;
 }
 
-/* ---- What is expected ---- */
+/* ---- Expected rates ---- */
 
-/* By how much a host counts as slow. */
+/* The factor by which a host counts as slow; 1 if it does not. */
 static double factor_of(const struct coll_strag_links *links,
                         const struct strag_state_record *state, int host)
 {
@@ -108,13 +108,13 @@ static double factor_of(const struct coll_strag_links *links,
     return factor;
 }
 
-/* How many times slower than a full link a host's is by nature. */
+/* How many times slower than a full link the host's link is by nature. */
 static double narrower(const struct coll_strag_links *links, int host)
 {
     return exp(strag_compact_at(&links->narrower, host) / 1000.0);
 }
 
-/* A message from or to a host whose link is narrower by nature says nothing of this host's. */
+/* Do messages from and to `host` measure this host's link, or is the other one narrower? */
 static bool is_measured_by(const struct coll_strag_links *links, int host)
 {
     return strag_compact_at(&links->narrower, host) <=
@@ -140,14 +140,14 @@ static double slower(const void *context, int host)
 uint16_t coll_strag_links_meter(struct coll_strag_links *links,
                                 const struct strag_state_record *state, double seconds)
 {
-    static const double least = 0.02; /* of the calls' time: shorter waits say little */
+    static const double least = 0.02; /* part of the calls' time: shorter waits say little */
     const struct expected expected = {links, state};
     return strag_link_rate(strag_meter_take(&links->meter, least * seconds, slower, &expected));
 }
 
 /* ---- A probe ---- */
 
-/* Pieces that are in flight in one direction: number i is in slot i % SLOTS. */
+/* Pieces in flight in one direction: number i is in slot i % SLOTS. */
 struct stream {
     ompi_communicator_t *comm;
     const struct coll_strag_failure *failure;
@@ -155,7 +155,7 @@ struct stream {
     bool send;
     int pieces, posted, done;
     ompi_request_t *requests[SLOTS];
-    struct strag_probe_clock clock; /* of what comes in */
+    struct strag_probe_clock clock; /* of a stream that is received */
 };
 
 static int post_piece(struct stream *stream, size_t bytes, ompi_request_t **request)
@@ -167,7 +167,7 @@ static int post_piece(struct stream *stream, size_t bytes, ompi_request_t **requ
                               stream->peer, COLL_STRAG_TAG_CALLS, stream->comm, request));
 }
 
-/* Post what there is room for, and take off what is done. */
+/* Take off pieces that are done, and post others in their slots. */
 static int advance(struct stream *stream)
 {
     const double now = coll_strag_seconds();
@@ -187,9 +187,9 @@ static int advance(struct stream *stream)
     return code;
 }
 
-/* A message from the receiver to the sender. What comes in meanwhile is taken off when it comes:
- * the own receiver may be still busy with the round before. @param rates  this one's; then what it
- * says */
+/* Send a rate to the rank from which this one receives, and receive one from the rank to which it
+ * sends. Pieces are received meanwhile: that rank may still be busy with the round before.
+ * @param rates  [0] is sent, [1] received */
 static int tell_sender(struct stream *in, struct stream *out, double rates[2])
 {
     ompi_request_t *requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -210,11 +210,11 @@ static int tell_sender(struct stream *in, struct stream *out, double rates[2])
             code = ompi_request_wait(&requests[i], MPI_STATUS_IGNORE);
     }
     if (code != OMPI_SUCCESS && MPI_REQUEST_NULL != requests[0])
-        ompi_request_cancel(requests[0]); /* nothing must come into `rates` later */
+        ompi_request_cancel(requests[0]); /* no message may arrive in `rates` later */
     return code;
 }
 
-/* @param[out] rates  of what came in, and of what went out: bytes per second */
+/* @param[out] rates  of the pieces received, and of those sent, bytes per second */
 static int probe_round(const struct coll_strag_partners *partners,
                        const struct coll_strag_failure *failure, int pieces, double rates[2])
 {
@@ -241,7 +241,7 @@ static int probe_round(const struct coll_strag_partners *partners,
     return code == OMPI_SUCCESS ? tell_sender(&in, &out, rates) : code;
 }
 
-/* The host's part in a probe. */
+/* This rank's host takes part in a probe. */
 static int probe_host(struct coll_strag_links *links, const struct coll_strag_failure *failure,
                       double factor, int rounds, int pieces, struct strag_link_sample *sample)
 {

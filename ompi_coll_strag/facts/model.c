@@ -25,14 +25,14 @@ static void use_file(const struct strag_topology *topology, int transport,
                        strag_models_list(models, list, sizeof list));
 }
 
-/* ---- What was measured ---- */
+/* ---- Measured numbers ---- */
 
 static struct {
     pthread_mutex_t lock;
-    struct coll_strag_measured of[2]; /* over the PML alone, or of what is shared within hosts */
+    struct coll_strag_measured of[2]; /* [shared], as known_number uses them */
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Between hosts it does not matter what goes on within. */
+/* Only numbers of messages within hosts depend on `shared`. */
 static double *known_number(int id, bool shared)
 {
     const bool within = id == STRAG_MODEL_LOCAL_ALPHA || id == STRAG_MODEL_LOCAL_BANDWIDTH ||
@@ -60,7 +60,7 @@ void coll_strag_measured_keep(const struct coll_strag_measured *measured, bool s
     pthread_mutex_unlock(&known.lock);
 }
 
-/* Where neither the user nor a file says otherwise. */
+/* Use measured numbers that neither the user nor a file has set. */
 static void use_measured(bool shared, struct strag_sourced_model *model)
 {
     pthread_mutex_lock(&known.lock);

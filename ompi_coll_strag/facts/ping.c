@@ -4,11 +4,11 @@
  *     rank 0   -- the pieces -->                          peer
  *     rank 0   <-- done --                                peer
  *
- * again and again until the time is up; then -1 pieces. The first exchange makes the connection,
- * and does not count. Those without pieces are round trips, the shortest of which is twice alpha.
- * What a burst of 16 single bytes takes longer is 16 times the overhead of a message; what more
- * pieces of 16 KiB take longer tells the bandwidth. Nothing is allocated: no rank can be out of
- * memory for it.
+ * is one exchange. Exchanges are repeated until the time is up; then rank 0 sends -1 pieces. The
+ * first exchange makes the connection, and does not count. An exchange without pieces is a round
+ * trip, and the shortest one is twice alpha. The time that a burst of 16 single bytes takes longer
+ * is 16 times the overhead of a message; the time that more pieces of 16 KiB take longer gives the
+ * bandwidth. Nothing is allocated, so this cannot fail for want of memory.
  */
 #include "ping.h"
 
@@ -19,22 +19,22 @@
 
 enum { PIECE = 16 * 1024, ROUND_TRIPS = 5, BURSTS = 3, BURST = 16, STOP = -1 };
 
-/* What rank 0 sends first: plain data. */
+/* Rank 0 sends this first. Plain data. */
 struct train {
     int32_t pieces, bytes; /* bytes of a piece, at most PIECE */
 };
 
-/* Pieces of the exchanges that follow; together less than 1 MiB. */
+/* Pieces of each exchange that measures the bandwidth; together less than 1 MiB. */
 static const int32_t trains[] = {1, 4, 16, 32};
 enum { TRAINS = sizeof trains / sizeof *trains };
 
-/* Nothing is begun later but the first of each kind, and the second train if it is estimated to end
- * within `second_seconds`: many networks let the first tens of KiB pass at once (a token bucket),
- * so that only what a longer train takes more than a shorter one tells the bandwidth. */
+/* After `most_seconds` only the first exchange of each kind begins, and the second train if it is
+ * estimated to end within `second_seconds`: many networks let the first tens of KiB pass at once (a
+ * token bucket), so only the difference between two trains gives the bandwidth. */
 static const double most_seconds = 2e-3, second_seconds = 10e-3;
 
-/* Wait for a message, unless a rank has failed: the other may wait no more. @param code  of its
- * beginning */
+/* Wait for a message, unless a rank has failed: then the peer may have given up.
+ * @param code  returned if the message could not be posted */
 static int wait_for(const struct coll_strag_failure *failure, int code, ompi_request_t *request)
 {
     if (code != OMPI_SUCCESS)
@@ -46,7 +46,7 @@ static int wait_for(const struct coll_strag_failure *failure, int code, ompi_req
     if (code == OMPI_SUCCESS)
         return ompi_request_wait(&request, MPI_STATUS_IGNORE);
     ompi_request_cancel(request);
-    ompi_request_free(&request); /* at its end */
+    ompi_request_free(&request); /* takes effect when it completes */
     return code;
 }
 
@@ -67,7 +67,7 @@ static int recv_bytes(const struct coll_strag_failure *failure, int peer, void *
     return wait_for(failure, code, request);
 }
 
-/* Rank 0's part. @param[out] seconds  that it took */
+/* Rank 0's part of an exchange. @param[out] seconds  that it took */
 static int exchange(const struct coll_strag_failure *failure, int peer, int pieces, int bytes,
                     double *seconds)
 {
@@ -103,7 +103,8 @@ static int answer(const struct coll_strag_failure *failure)
 }
 
 /* @param trip  seconds of a round trip
- * @return bytes per second; 0: not found out */
+ * @param[out] bandwidth  bytes per second; unchanged if it could not be measured
+ * @return OMPI_SUCCESS, or an error */
 static int run_trains(const struct coll_strag_failure *failure, int peer, double start, double trip,
                       double *bandwidth)
 {
@@ -123,7 +124,7 @@ static int run_trains(const struct coll_strag_failure *failure, int peer, double
     return code;
 }
 
-/* The shortest of up to `most` exchanges. @param start  seconds, of the first one of all */
+/* The shortest of up to `most` exchanges. @param start  when the first of all exchanges began */
 static int find_shortest(const struct coll_strag_failure *failure, int peer, int pieces, int most,
                          double start, double *shortest)
 {

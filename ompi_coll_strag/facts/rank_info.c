@@ -32,7 +32,7 @@ static struct strag_core find_core(void)
     return core;
 }
 
-/* A host of Slingshot knows its cabinet and chassis. */
+/* Hosts on a Slingshot network have a file with their cabinet and chassis. */
 static void find_xname(struct strag_rank_location *location)
 {
     struct strag_error err;
@@ -49,8 +49,8 @@ static void find_xname(struct strag_rank_location *location)
     free(name);
 }
 
-/* Slurm's address ends with the host's name, or has none. An address that a launcher has copied
- * from another host is left out. */
+/* An address from Slurm either ends with the host's name or has no dot. An address that a launcher
+ * has copied from another host is ignored. */
 static void find_address(struct strag_rank_location *location)
 {
     const char *address = getenv("SLURM_TOPOLOGY_ADDR");
@@ -70,24 +70,24 @@ void coll_strag_rank_info_prepare(void)
     own.link_speed = strag_link_speed("/sys");
     find_address(&own);
     if (NULL == strchr(own.address, '.') && NULL == strchr(own.address, ':'))
-        find_xname(&own); /* Slurm knows of no switches */
+        find_xname(&own); /* Slurm reports no switches */
 }
 
 /* ---- Segments ---- */
 
 /*
- * How long the segments are that messages are cut into. Every rank looks at its own ways to others;
- * the shortest that any of them finds is used by all.
+ * The length of segments, into which messages are cut. Every rank finds the best length for its own
+ * connections; all ranks use the shortest of these.
  *
  *     same host             1 MiB     measured best through shared memory
- *     btl tcp               what it sends at once, eager limit less a page (60 KiB)
+ *     btl tcp               60 KiB    the eager limit less a page: sent at once
  *     another network, UCX  256 KiB
  *     UCX, from devices     16 MiB within a host, 4 MiB between hosts: a message and a kernel take
  *                           30 us more than their bytes do, in which a link carries megabytes
  *
- * For a longer message over TCP the PML first asks the receiver where it may go (rendezvous). The
- * answer waits in the same byte stream behind all that the receiver itself is sending, so that of
- * two ranks that exchange vectors one sends while the other waits: that takes twice as long.
+ * Before a longer message over TCP the PML asks the receiver for its buffer (rendezvous). The
+ * answer waits in the same byte stream behind everything that the receiver itself is sending. So if
+ * two ranks exchange vectors, one sends while the other waits, which takes twice as long.
  */
 static const size_t usual_segments[STRAG_LANES] = {
     [COLL_STRAG_MEMORY] = (size_t)1 << 20,
@@ -99,10 +99,10 @@ static const size_t device_segments[STRAG_LANES] = {
     [COLL_STRAG_NETWORK] = (size_t)4 << 20,
 };
 
-enum { PAGE = 4096 }; /* holds the PML's header and more */
+enum { PAGE = 4096 }; /* bytes: enough for the PML's header */
 
-/* What a BTL's messages are cut into. With a very low eager limit the user wants it to ask.
- * @return usual, unless the BTL has to be spared */
+/* The length of segments over a BTL. If the user has set a very low eager limit, rendezvous is
+ * intended. @return usual, unless the BTL is tcp */
 static size_t spare_btl(const mca_btl_base_module_t *btl, size_t usual)
 {
     size_t eager = btl->btl_eager_limit;
@@ -112,7 +112,7 @@ static size_t spare_btl(const mca_btl_base_module_t *btl, size_t usual)
     return eager - PAGE < usual ? eager - PAGE : usual;
 }
 
-/* Messages to a process, when they go by ob1, over the shortest of its BTLs. */
+/* The length of segments to a process over ob1: the shortest of its BTLs. */
 static size_t segment_to(ompi_proc_t *proc, size_t usual)
 {
     size_t shortest = usual;
@@ -161,15 +161,15 @@ void coll_strag_least_segments(const struct coll_strag_rank_info *ranks, int n,
     }
 }
 
-/* ---- What rank 0 gets ---- */
+/* ---- Messages to rank 0, and the topology ---- */
 
 struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, int pinned)
 {
     struct coll_strag_rank_info info;
-    memset(&info, 0, sizeof info); /* it is sent, padding and all */
+    memset(&info, 0, sizeof info); /* it is sent, padding included */
     info.location = own;
     info.pinned = pinned;
-    info.location.world = (int32_t)OPAL_PROC_MY_NAME.vpid; /* also without MPI_COMM_WORLD */
+    info.location.world = (int32_t)OPAL_PROC_MY_NAME.vpid; /* works without MPI_COMM_WORLD, too */
     find_segments(comm, info.segments);
     return info;
 }

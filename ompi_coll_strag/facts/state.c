@@ -21,7 +21,7 @@ static bool is_auto(const char *text)
     return strcmp(text, "auto") == 0;
 }
 
-/* "n1, n2, n3 and 5 more": the job's hosts, each once, and which is nearest to a wrong one.
+/* List the job's hosts, each once: "n1, n2, n3 and 5 more". Find the name nearest to a wrong one.
  * @param text  empty */
 static void list_hosts(const struct strag_rank_location *ranks, int n, const char *wrong,
                        struct strag_nearest *nearest, char *text, size_t size)
@@ -40,8 +40,8 @@ static void list_hosts(const struct strag_rank_location *ranks, int n, const cha
     strag_names_free(&hosts);
 }
 
-/* A host may not be in this communicator; but all that the job has are in one of its size.
- * @param is_key  the text is an info key's */
+/* Check the hosts that the user names. A communicator smaller than the job may lack one of them, so
+ * only one of the job's size warns. @param is_key  the text is an info key's */
 static void check_hosts(ompi_communicator_t *comm, const struct strag_rank_location *ranks,
                         const char *text, bool is_key)
 {
@@ -86,8 +86,8 @@ void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_lo
 
 /* ---- Watched ---- */
 
-/* If all ranks are on one host, a delay is hardly ever worth it, and what is modelled of messages
- * there is too little to say when. */
+/* If all ranks are on one host, going ahead without a late rank hardly ever pays, and the model of
+ * messages within a host is too coarse to tell when it does. */
 static void decide_dynamic(const char *straggler, bool fixed, const struct strag_topology *topology,
                            struct coll_strag_decision *decision)
 {

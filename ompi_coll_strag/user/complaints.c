@@ -30,13 +30,13 @@ void coll_strag_complain(const struct coll_strag_source *source, const char *rea
     if (length > 0 && (size_t)length < room)
         all->length += (size_t)length;
     else
-        all->text[all->length] = '\0'; /* no room for one more */
+        all->text[all->length] = '\0'; /* no room for this line */
 }
 
 /* ---- Parameters that do not exist ---- */
 
-/* Open MPI itself has some parameters for every component, such as coll_strag_major_version: it
- * knows all that exist. */
+/* Open MPI adds parameters to every component, such as coll_strag_major_version, so ask it which
+ * names exist. */
 static void check(struct coll_strag_complaints *complaints, const char *name, const char *value)
 {
     const struct strag_quote whole = strag_quoted(name);
@@ -67,7 +67,7 @@ static void check_environment(struct coll_strag_complaints *complaints)
 
 static struct coll_strag_complaints *of_files;
 
-/* What the environment has, too, goes before it, and was checked before. */
+/* A name that is also in the environment has its value from there, and was checked before. */
 static void check_entry(const char *name, const char *value)
 {
     char variable[128];
@@ -76,7 +76,7 @@ static void check_entry(const char *name, const char *value)
         check(of_files, name, value ? value : "");
 }
 
-/* The files that Open MPI has read: a parameter of its own names them, between commas. */
+/* Check the files that Open MPI has read. @param parameter  lists them, between commas */
 static void check_files(struct coll_strag_complaints *complaints, const char *parameter)
 {
     const mca_base_var_storage_t *files = NULL;

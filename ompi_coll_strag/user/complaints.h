@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a user got wrong, a line each, and the warning that shows all of them. */
+/* The user's mistakes, a line each, which one warning shows. */
 #ifndef COLL_STRAG_COMPLAINTS_H
 #define COLL_STRAG_COMPLAINTS_H
 
@@ -16,9 +16,9 @@ struct coll_strag_complaints {
 
 /* A text to be read: the value of a parameter, or of an info key. */
 struct coll_strag_source {
-    const char *name; /* as the warning calls it */
+    const char *name; /* for the warning */
     const char *text;
-    struct coll_strag_complaints *complaints; /* NULL: this rank does not warn */
+    struct coll_strag_complaints *complaints; /* NULL if this rank does not warn */
 };
 
 /** Is the text this word? */
@@ -27,16 +27,16 @@ bool coll_strag_source_is(const struct coll_strag_source *source, const char *wo
 /**
  * Add a line.
  *
- * @param nearest   of what is accepted; NULL: that is no list of names
- * @param accepted  what can be used
- * @param used      what is used instead
+ * @param nearest   the nearest accepted name; NULL if the accepted values are not names
+ * @param accepted  the accepted values
+ * @param used      the value that is used instead
  */
 void coll_strag_complain(const struct coll_strag_source *source, const char *reason,
                          const char *nearest, const char *accepted, const char *used);
 
-/** Complain of every coll_strag_NAME that a user sets and that is none: in the environment, which
- * is where --mca leads, and in Open MPI's parameter files. Open MPI takes no notice of them, so
- * that a misspelt one would have no effect, without a word. */
+/** Complain of every coll_strag_NAME that the user sets and that is not a parameter: in the
+ * environment, into which --mca puts it, and in Open MPI's parameter files. Open MPI ignores such
+ * names, so a misspelt one would have no effect, and nobody would notice. */
 void coll_strag_find_unknown(struct coll_strag_complaints *complaints);
 
 #endif

@@ -5,7 +5,7 @@
 
 unsigned long long coll_strag_counters[STRAG_COUNTERS];
 
-/* Open MPI reads them by itself. */
+/* Open MPI reads the counters directly. */
 void coll_strag_counters_register(const mca_base_component_t *component)
 {
     for (int v = 0; v < STRAG_COUNTERS; v++)

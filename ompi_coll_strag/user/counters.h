@@ -7,10 +7,10 @@
 
 #include "manual/manual.h"
 
-/* Of all communicators. */
+/* Over all communicators. */
 extern unsigned long long coll_strag_counters[STRAG_COUNTERS];
 
-/** Count one more. @param counter  STRAG_COUNT_... */
+/** Count a call. @param counter  STRAG_COUNT_... */
 static inline void coll_strag_count(enum strag_variable_id counter)
 {
     if (opal_using_threads())

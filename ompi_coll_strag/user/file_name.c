@@ -11,9 +11,9 @@ static bool is_letter_or_digit(char c) /* in any locale */
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* The communicator's name, for the name of a file: it stays in its folder, where it is neither
- * hidden nor an option to others. Communicators of other processes may be called the same: those
- * that rank 0 of the job is not in the lead of have their leader's rank, too. */
+/* The communicator's name, as a part of a file name without a slash. A file whose name begins with
+ * it is neither hidden nor mistaken for an option. Another process may have a communicator of the
+ * same name: unless the job's rank 0 leads it, the leader's rank is added. */
 static void file_part(const ompi_communicator_t *comm, char *part, size_t size)
 {
     char cid[32];
@@ -28,7 +28,7 @@ static void file_part(const ompi_communicator_t *comm, char *part, size_t size)
         snprintf(part + length, size - (size_t)length, "-of-rank-%u", leader);
 }
 
-/* @return false: it is too long */
+/* @return false if the name is too long */
 static bool make_name(const char *wanted, const ompi_communicator_t *comm, char *name, size_t size)
 {
     const char *mark = strstr(wanted, "%c");
@@ -41,7 +41,7 @@ static bool make_name(const char *wanted, const ompi_communicator_t *comm, char 
     return length > 0 && (size_t)length < size;
 }
 
-/* With the lock held. */
+/* Is this communicator to have a file? The caller has the lock. */
 static bool is_wanted(struct coll_strag_files *files, const char *wanted, int n, size_t size)
 {
     if (!wanted[0] || strstr(wanted, "%c"))

@@ -7,22 +7,22 @@
 
 #include <pthread.h>
 
-/* Files of one kind. With %c in their name there is one for each communicator; else one, of the
- * largest so far of those that rank 0 of the job decides for: so two processes never write one
- * file. */
+/* Files of one kind. If their name has %c there is a file for each communicator. Else there is one,
+ * for the largest so far of the communicators whose rank 0 is the job's rank 0: so two processes
+ * never write the same file. */
 struct coll_strag_files {
-    enum coll_strag_warning warning; /* that one cannot be written */
-    pthread_mutex_t lock; /* one at a time: threads may have communicators with one name */
-    int ranks;            /* of the largest under a name without %c, */
-    size_t size;          /* and how much there was to write of it */
+    enum coll_strag_warning warning; /* if a file cannot be written */
+    pthread_mutex_t lock;            /* one file at a time: communicators may have the same name */
+    int ranks;                       /* without %c: of the communicator written last, */
+    size_t size;                     /* ... and its `size` */
 };
 
 /**
- * Write a communicator's file, if one is wanted of it; or warn.
+ * Write a communicator's file, if it is to have one; warn if that fails.
  *
- * @param wanted  the name, as the user gave it; "": none is wanted
- * @param size    of communicators of the same ranks one with more is larger
- * @param write   writes `what`; that it could not is found out when the file is closed
+ * @param wanted  the name, as the user configured it; "" for no file
+ * @param size    among communicators with the same number of ranks, one with more is larger
+ * @param write   writes `what`; errors are found when the file is closed
  */
 void coll_strag_file_write(struct coll_strag_files *files, const char *wanted,
                            ompi_communicator_t *comm, size_t size,

@@ -9,12 +9,12 @@
 
 static const char prefix[] = STRAG_PREFIX;
 
-/* The keys that exist, and what reads or checks their values. */
+/* The keys that exist, with the functions that read or check their values. */
 static const struct {
     enum strag_parameter_id parameter; /* of the same name */
     int (*read)(const struct coll_strag_source *source);
-    const char *const *text; /* the parameter's, if the key's is not a number */
-    const char *wrong;       /* instead of such a key that cannot be used */
+    const char *const *text; /* the parameter's text, if coll_strag_key_text reads the key */
+    const char *wrong;       /* used instead of the text if that is invalid */
 } keys[COLL_STRAG_KEYS] = {
     [COLL_STRAG_KEY_ALGORITHM] = {STRAG_SET_ALGORITHM, coll_strag_read_algorithm},
     [COLL_STRAG_KEY_PLAN] = {STRAG_SET_PLAN, coll_strag_check_plan, &coll_strag_settings.plan, ""},
@@ -32,7 +32,8 @@ static const char *key_name(int key)
     return strag_parameters[keys[key].parameter].name;
 }
 
-/* Asked whenever a communicator is made, which nearly always has some keys: Open MPI's own. */
+/* Does the communicator have a key of strag? Called for each new communicator: nearly all of them
+ * have keys of Open MPI. */
 static bool has_keys(ompi_communicator_t *comm)
 {
     opal_info_t *info = comm->super.s_info;
@@ -43,14 +44,14 @@ static bool has_keys(ompi_communicator_t *comm)
     OPAL_THREAD_LOCK(info->i_lock);
     OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t)
     {
-        /* also under the other name that compat/compat.h knows */
+        /* anywhere in the name: Open MPI renames keys of MPI_Comm_set_info (compat/compat.h) */
         found = found || strstr(COLL_STRAG_INFO_NAME(entry), prefix);
     }
     OPAL_THREAD_UNLOCK(info->i_lock);
     return found;
 }
 
-/* The text of a key. @return whether the communicator has it */
+/* Get the text of a key. @return whether the communicator has the key */
 static bool get_key(ompi_communicator_t *comm, enum coll_strag_key key,
                     char text[COLL_STRAG_KEY_MAX])
 {
@@ -88,8 +89,8 @@ static void check_key(ompi_communicator_t *comm, const char *name,
         complain_unknown(&source, name);
 }
 
-/* Programs make many communicators in the same wrong way. Of a text that has been shown its hash is
- * kept; when there is no room for another one, no more are shown. */
+/* Programs repeat a mistake with many communicators. The hash of each text that has been shown is
+ * kept. If there is no room for another hash, no further text is shown. */
 static bool is_new(const char *text)
 {
     static struct {
@@ -128,7 +129,7 @@ void coll_strag_check_keys(ompi_communicator_t *comm)
     coll_strag_warn_of_keys(&complaints);
 }
 
-/* 0: there is no such key. Its text too. */
+/* @return 0 if the communicator does not have the key @param[out] text  the key's */
 static uint64_t key_hash(ompi_communicator_t *comm, enum coll_strag_key key,
                          char text[COLL_STRAG_KEY_MAX])
 {

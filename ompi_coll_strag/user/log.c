@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMEWORK_VERBOSE_LEVEL = 10 }; /* coll_base_verbose from which we log there */
+enum { FRAMEWORK_VERBOSE_LEVEL = 10 }; /* of coll_base_verbose: logs to the framework's stream */
 
 #define TEXT(number)                   #number
 #define VERSION(major, minor, release) TEXT(major) "." TEXT(minor) "." TEXT(release)
@@ -19,7 +19,7 @@ const char coll_strag_version[] =
 bool coll_strag_logging;
 
 static struct {
-    int stream;      /* of our own, or -1: the coll framework's */
+    int stream;      /* strag's own; -1 for the coll framework's */
     unsigned warned; /* a bit for each enum coll_strag_warning; atomic */
 } log_state = {.stream = -1};
 
@@ -69,8 +69,8 @@ void coll_strag_log(ompi_communicator_t *comm, const char *format, ...)
         opal_output_verbose(0, stream, "coll:strag: %s", text);
 }
 
-/* Not by opal_show_help: it sends the text to mpirun, and that of 4.1.4 loses one of three. In one
- * piece, so that those of several processes do not mix. */
+/* Does not use opal_show_help, which sends the text to mpirun: that of 4.1.4 loses one of three.
+ * The text is written at once, so that those of several processes do not mix. */
 void coll_strag_show(enum coll_strag_warning warning, const char *what, const char *why)
 {
     static const char dashes[] =
@@ -92,7 +92,7 @@ void coll_strag_show(enum coll_strag_warning warning, const char *what, const ch
     free(all);
 }
 
-/* Has there been this warning? From now on there has. */
+/* Was the warning shown before? Record that it was. */
 static bool is_warned(enum coll_strag_warning warning)
 {
     const unsigned bit = 1u << warning;

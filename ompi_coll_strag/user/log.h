@@ -7,8 +7,8 @@
 
 #include "base/status.h"
 
-/* What a process warns of. Of wrong parameters of the job only rank 0 warns; of files and devices
- * ranks on other hosts do, too, since these may differ there. */
+/* The kinds of warnings. Only rank 0 warns of wrong parameters of the job. Ranks on other hosts
+ * also warn of files and devices, which may differ there. */
 enum coll_strag_warning {
     /* once each */
     COLL_STRAG_WARN_PARAMETERS,
@@ -20,7 +20,7 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_RULES,
     COLL_STRAG_WARN_MODEL,
     COLL_STRAG_WARN_PLAN,
-    COLL_STRAG_WARN_KEYED_PLAN, /* of a communicator that the job's rank 0 need not be in */
+    COLL_STRAG_WARN_KEYED_PLAN, /* the job's rank 0 need not be in the communicator */
     COLL_STRAG_WARN_SAVE,
     COLL_STRAG_WARN_NOT_WRITTEN,
     COLL_STRAG_WARN_PINNED,
@@ -30,7 +30,7 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_COPIED,
     COLL_STRAG_WARN_NO_PLUGIN,
 
-    /* as often as they are shown */
+    /* whenever coll_strag_show is called */
     COLL_STRAG_WARN_INFO_KEYS,
     COLL_STRAG_WARN_WRONG_VERSION,
     COLL_STRAG_WARN_NO_COMPANIONS,
@@ -40,43 +40,43 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_AWAITED,
 };
 
-/* What it says, and which processes show it. */
+/* A warning's text, and the processes that show it. */
 struct coll_strag_text {
-    const char *text; /* its %s, one or two: what cannot be used, and why */
+    const char *text; /* has one or two %s: for what cannot be used, and why */
     enum { ANY_RANK, FIRST_RANK, FIRST_AND_OTHER_HOSTS, ONE_PER_HOST } who;
 };
 
 /* [enum coll_strag_warning] */
 extern const struct coll_strag_text coll_strag_texts[];
 
-/* strag's, such as 1.2.0. */
+/* The version of strag, such as 1.2.0. */
 extern const char coll_strag_version[];
 
-/** The name of a rank's host. @return "unknown host" where Open MPI does not say */
+/** The name of a rank's host. @return "unknown host" if Open MPI does not know it */
 const char *coll_strag_host_of(ompi_communicator_t *comm, int rank);
 
-/** Open a stream of our own, where that is wanted. */
+/** Open a stream for verbose lines, if `verbose` is above 0. */
 void coll_strag_log_open(int verbose);
 void coll_strag_log_close(void);
 
-/* Does anybody want verbose lines? */
+/* Are verbose lines printed? */
 extern bool coll_strag_logging;
 
-/** A verbose line about a communicator; it begins with the communicator's name, id and size.
- * @param comm  NULL: about none */
+/** Print a verbose line. It begins with the communicator's name, id and size.
+ * @param comm  NULL if the line is about no communicator */
 void coll_strag_log(ompi_communicator_t *comm, const char *format, ...) STRAG_PRINTF(2, 3);
 
-/** Does this process warn of the job's parameters? Those of a job that another one has spawned are
- * that one's. */
+/** Does this process warn of the job's parameters? Not in a job that another job has spawned: its
+ * parameters are the other job's. */
 bool coll_strag_speaks(void);
 
-/** Warn once per process and kind. @param what, why  go into its text */
+/** Warn once per process and kind. @param what, why  for the text's %s */
 void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why);
 
-/** Another process has warned of it: this one need not. */
+/** Another process has shown this warning: this one need not. */
 void coll_strag_warned(enum coll_strag_warning warning);
 
-/** Show a warning, as often as it is asked for. @param what, why  for its %s */
+/** Show a warning at every call. @param what, why  for the text's %s */
 void coll_strag_show(enum coll_strag_warning warning, const char *what, const char *why);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct coll_strag_settings coll_strag_settings;
 
-static char *texts[STRAG_PARAMETERS]; /* of those that are texts: as the user gave them */
+static char *texts[STRAG_PARAMETERS]; /* of all parameters but switches, as the user gave them */
 
 /* ---- Registering ---- */
 
@@ -23,7 +23,7 @@ static bool is_set(int index)
            source != MCA_BASE_VAR_SOURCE_DEFAULT;
 }
 
-/* Where Open MPI puts the value of a switch; it has its default there. */
+/* The address at which Open MPI puts the value of a switch; the default is stored there. */
 static bool *switch_of(enum strag_parameter_id id)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
@@ -32,7 +32,8 @@ static bool *switch_of(enum strag_parameter_id id)
     return value;
 }
 
-/* Integers are texts, too: Open MPI would read "abc" as 0. @return the index in Open MPI's list */
+/* Integers are registered as texts: Open MPI would read "abc" as 0.
+ * @return the index in Open MPI's list */
 static int register_one(const mca_base_component_t *component, enum strag_parameter_id id)
 {
     char help[STRAG_HELP_MAX];
@@ -56,7 +57,7 @@ void coll_strag_settings_register(const mca_base_component_t *component)
     }
 }
 
-/* ---- What the texts mean ---- */
+/* ---- Reading the texts ---- */
 
 /* A text from Open MPI, which may make NULL of an empty one. */
 static struct coll_strag_source source_of(int parameter, struct coll_strag_complaints *complaints)
@@ -68,7 +69,7 @@ static struct coll_strag_source source_of(int parameter, struct coll_strag_compl
     };
 }
 
-/* @return bytes, low to high; if the text is `word`, or no such size: `otherwise` */
+/* @return bytes, low to high; `otherwise` if the text is `word` or not such a size */
 static size_t read_size(const struct coll_strag_source *source, const char *word, size_t otherwise,
                         size_t low, size_t high, const char *accepted)
 {
@@ -84,7 +85,7 @@ static size_t read_size(const struct coll_strag_source *source, const char *word
 }
 
 /* A number of the cost model. @param id  enum strag_model_id @return seconds, or bytes per second;
- * below 0: the text is empty, or no such number */
+ * below 0 if the text is empty, or not such a number */
 static double read_number(const struct coll_strag_source *source, int id)
 {
     char accepted[64];
@@ -103,7 +104,7 @@ static double read_number(const struct coll_strag_source *source, int id)
     return -1;
 }
 
-/* @return an integer from 0 to `most`; or `otherwise` */
+/* @return an integer from 0 to `most`; `otherwise` if the text is not such an integer */
 static int read_integer(const struct coll_strag_source *source, int most, int otherwise)
 {
     char accepted[64] = "an integer, 0 or more", used[16];
@@ -137,7 +138,7 @@ static enum coll_strag_shared_memory read_shared_memory(const struct coll_strag_
                                                                COLL_STRAG_SHARED_AUTO);
 }
 
-/* 0 and 1 are what there was before. */
+/* 0 and 1 are the values of earlier versions. */
 static enum strag_reproducible read_reproducible(const struct coll_strag_source *source)
 {
     if (coll_strag_source_is(source, "0"))
@@ -149,7 +150,7 @@ static enum strag_reproducible read_reproducible(const struct coll_strag_source 
                                                          STRAG_REPRODUCIBLE_NO);
 }
 
-/* @param[out] file  the file that is named; "": none @return whether a report is wanted */
+/* @param[out] file  the report's file; "" if none is named @return whether a report is wanted */
 static bool read_report(const struct coll_strag_source *source, const char **file)
 {
     static const char *const words[] = {"0", "1", "false", "true", "no", "yes", NULL};
@@ -159,7 +160,7 @@ static bool read_report(const struct coll_strag_source *source, const char **fil
                          2;
 }
 
-/* @return the caller's to free; NULL: none, or a bad one */
+/* @return the caller's to free; NULL if none is configured, or an invalid one */
 static struct strag_layout *read_grid(const struct coll_strag_source *source)
 {
     static const struct {
@@ -200,7 +201,7 @@ static void read_sizes(struct coll_strag_settings *settings, const struct coll_s
                   (size_t)64 << 30, "bytes from 1M to 64G, such as 256M");
 }
 
-/* How the machine is described, and its slow ranks and links. */
+/* Read the parameters that describe the machine, its slow ranks and its slow links; and files. */
 static void read_machine(struct coll_strag_settings *settings, const struct coll_strag_source *from)
 {
     settings->layout_file = from[STRAG_SET_LAYOUT].text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiled in: Open MPI 6.0 has no folders of help texts, and others need not find ours. */
+/* Warnings, compiled in: Open MPI 6.0 has no folders of help texts; others may not find strag's. */
 #include "log.h"
 
 #define WHAT_AND_WHY "\n  %s\n\n  %s\n"

@@ -77,7 +77,7 @@ int coll_strag_read_switch(const struct coll_strag_source *source)
 
 /* ---- Ranks and hosts ---- */
 
-/* Known before MPI_COMM_WORLD is there. */
+/* The number is known before MPI_COMM_WORLD exists. */
 static int ranks_of_job(void)
 {
     const int ranks = ompi_proc_world_size();
@@ -107,7 +107,7 @@ int coll_strag_check_slowdown(const struct coll_strag_source *source)
 
 /* ---- Files ---- */
 
-/* "64K-1M", or "64K-" and all that are longer. */
+/* Read "64K-1M", or "64K-" for 64K and longer. */
 static bool parse_range(const char *text, struct coll_strag_file_range *range)
 {
     char from[32];
@@ -121,7 +121,7 @@ static bool parse_range(const char *text, struct coll_strag_file_range *range)
            range->from <= range->to;
 }
 
-/* What follows the last colon of an entry are sizes if it begins with a digit. */
+/* If a digit follows the last colon of an entry, sizes begin there. */
 const char *coll_strag_next_file_range(const char *text, struct coll_strag_file_range *range)
 {
     const size_t length = strcspn(text, ",");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A message may come from any rank, and says for which call it is. One that is there is received
- * from its rank, and only while a message of this call is still to come. A receive from any rank
- * is never posted: on a communicator with mpi_assert_no_any_source nothing would match it. Messages
- * are sent without waiting for the rank they go to, since it may not be there. At the end of a call
- * it is there, and has received them.
+ * A message may come from any rank, and says which call it belongs to. A probe finds messages that
+ * have come, and each is received from its rank, only while a message of this call is still to
+ * come. A receive from any rank is never posted: on a communicator with mpi_assert_no_any_source
+ * nothing would match it. A send does not wait for the receiver, which may not have arrived. By the
+ * end of the call the receiver has arrived, and has received its messages.
  */
 #include "last_arrival.h"
 
@@ -15,16 +15,16 @@
 
 #include <stdlib.h>
 
-/* Messages in flight. The rank that decides sends to all, when one rank at most is not in the call:
- * in its way may be what was sent to that one, which is less than this, and no others, since these
- * receive. */
+/* Messages in flight, at most. The deciding rank sends to all ranks when at most one of them is not
+ * in the call. Only messages to that rank, of which there are fewer than PLACES, can occupy places
+ * for long; the other ranks receive theirs. */
 enum { PLACES = 24 };
 
-/* How long to wait, after an error, for what is still in flight. */
+/* How long to wait, after an error, for messages in flight. */
 static const double drain_seconds = 1.0;
 
 struct outgoing {
-    ompi_request_t *request; /* NULL: the place is free */
+    ompi_request_t *request; /* NULL if the place is free */
     struct strag_arrivals_message message;
 };
 
@@ -36,22 +36,22 @@ struct coll_strag_arrivals {
     struct strag_arrivals_port port;
     int code; /* the first error of a send in this call */
 
-    ompi_request_t *incoming; /* of a message that is there, or NULL */
+    ompi_request_t *incoming; /* receives a message that has come; NULL if there is none */
     struct strag_arrivals_message message;
-    int next; /* probably free */
+    int next; /* the place to try first */
     struct outgoing outgoing[PLACES];
 
-    struct strag_kept kept; /* plans without those who came last */
+    struct strag_kept kept; /* plans without the ranks that came last */
     struct coll_strag_plans plans[STRAG_KEPT];
 };
 
-/* test_footprint counts that in addition to what is in src/. */
+/* test_footprint counts this in addition to the structures of src/. */
 _Static_assert(sizeof(struct coll_strag_arrivals) <= 2560,
                "the dynamic mode takes more memory than test_footprint thinks");
 
 /* ---- Messages ---- */
 
-/* @return whether all messages are sent; an error is recorded */
+/* @return whether all messages have been sent; an error is recorded */
 static bool all_sent(struct coll_strag_arrivals *arrivals)
 {
     bool all = true;
@@ -72,7 +72,7 @@ static bool all_sent(struct coll_strag_arrivals *arrivals)
     return all;
 }
 
-/* Nothing has come, or could be sent: Open MPI goes on. */
+/* No message has come, or none could be sent: let Open MPI make progress. */
 static void make_progress(struct coll_strag_arrivals *arrivals)
 {
     opal_progress();
@@ -80,7 +80,7 @@ static void make_progress(struct coll_strag_arrivals *arrivals)
         arrivals->code = coll_strag_failed(arrivals->failure);
 }
 
-/* @return NULL: there is none, after an error */
+/* @return NULL after an error, if no place is free */
 static struct outgoing *find_place(struct coll_strag_arrivals *arrivals)
 {
     for (;;) {
@@ -92,7 +92,7 @@ static struct outgoing *find_place(struct coll_strag_arrivals *arrivals)
         }
         make_progress(arrivals);
         all_sent(arrivals);
-        if (arrivals->code != OMPI_SUCCESS) /* they may not be sent any more */
+        if (arrivals->code != OMPI_SUCCESS) /* the messages may never be sent */
             return NULL;
     }
 }
@@ -128,7 +128,7 @@ static int look_for_message(struct coll_strag_arrivals *arrivals)
                               &arrivals->incoming));
 }
 
-/* Take what has come. @param[out] came  whether something has */
+/* Take a message that has come. @param[out] came  whether there was one */
 static int receive(struct coll_strag_arrivals *arrivals, bool *came)
 {
     *came = false;
@@ -147,7 +147,7 @@ static int receive(struct coll_strag_arrivals *arrivals, bool *came)
     return arrivals->code;
 }
 
-/* After an error: what cannot be stopped is left to the PML. */
+/* After an error: wait for drain_seconds at most. Messages then in flight are left to the PML. */
 static void stop(struct coll_strag_arrivals *arrivals)
 {
     const double end = coll_strag_seconds() + drain_seconds;
@@ -158,7 +158,7 @@ static void stop(struct coll_strag_arrivals *arrivals)
         const ompi_status_public_t status = arrivals->incoming->req_status;
         ompi_request_free(&arrivals->incoming);
         arrivals->incoming = NULL;
-        if (status.MPI_ERROR == MPI_SUCCESS) /* it may be of the next call */
+        if (status.MPI_ERROR == MPI_SUCCESS) /* the message may belong to the next call */
             strag_arrivals_receive(arrivals->state, status.MPI_SOURCE, &arrivals->message,
                                    &arrivals->port);
     }
@@ -168,14 +168,14 @@ static void stop(struct coll_strag_arrivals *arrivals)
 
 /* ---- A call ---- */
 
-/* Until the decision, or until all has come and gone. */
+/* Wait for the decision or, at the end, until all messages have been received and sent. */
 static int wait_for(struct coll_strag_arrivals *arrivals, double wait_limit, bool end)
 {
     struct strag_arrivals *state = arrivals->state;
-    double since = -1; /* from when on one rank alone is missing */
+    double since = -1; /* when the last rank but one was found to have arrived; -1 before */
     int code = arrivals->code;
     for (bool came; code == OMPI_SUCCESS;) {
-        const bool sent = all_sent(arrivals); /* or not: a rank may wait for ever for a message */
+        const bool sent = all_sent(arrivals); /* frees places in any case */
         if (end ? sent && !strag_arrivals_wants(state)
                 : strag_arrivals_decision(state) != STRAG_ARRIVALS_UNDECIDED)
             break;

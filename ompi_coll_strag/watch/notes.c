@@ -9,12 +9,12 @@
 
 struct coll_strag_notes {
     struct coll_strag_queue queue;
-    struct coll_strag_job job; /* what goes on: a merge or a barrier */
+    struct coll_strag_job job; /* the pending merge or barrier */
     struct coll_strag_exchange exchange;
-    struct coll_strag_samples samples; /* this rank's, then also those of the ranks below it */
+    struct coll_strag_samples samples; /* this rank's, later with those of its subtree merged in */
     int code;                          /* the first error */
-    bool left;                         /* after it: to messages that could not be stopped */
-    double seconds;                    /* when the last one was done */
+    bool left;      /* never freed: after an error, messages that use it could not be stopped */
+    double seconds; /* when the last merge or barrier was done */
 };
 
 _Static_assert(sizeof(struct coll_strag_samples) <= STRAG_EXCHANGE_PIECE,

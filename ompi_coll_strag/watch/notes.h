@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks tell each other while their calls are watched: samples of a window, merged up a tree
- * to rank 0, and a barrier, one at a time. They go on while the program does something else, as
- * exchanges with a tag of their own: the tags of MPI_Ireduce and MPI_Ibarrier come from a counter,
- * which MPI_Comm_idup moves on at another point of each rank's program.
+ * The messages of watched calls: a merge of a window's samples up a tree to rank 0, and a barrier,
+ * one at a time. They make progress while the program does something else. They are exchanges with
+ * a tag of their own: the tags of MPI_Ireduce and MPI_Ibarrier come from a counter, which
+ * MPI_Comm_idup advances at a different point of each rank's program.
  *
- * A rank on which the communicator has failed does its part no more. The others get a message about
- * that, and then they wait no longer. After an error nothing is begun any more.
+ * A rank on which the communicator has failed takes no further part. It sends the others a message,
+ * upon which they stop waiting. After an error neither a merge nor a barrier begins.
  */
 #ifndef COLL_STRAG_NOTES_H
 #define COLL_STRAG_NOTES_H
@@ -16,40 +16,40 @@
 #include "detect/link_sample.h"
 #include "detect/window.h"
 
-/* A window, as some ranks have timed it: what is sent. Plain data. */
+/* A window, as some ranks have timed it. Plain data, sent as it is. */
 struct coll_strag_samples {
     struct strag_call_sample call[STRAG_WINDOW_CALLS];
-    struct strag_link_sample links; /* of meters; empty if links are not watched */
+    struct strag_link_sample links; /* the meters' rates; empty if links are not watched */
 };
 
 struct coll_strag_notes;
 
-/** One rank's part. @param failure  as in struct coll_strag_watch_options
- * @return NULL: out of memory */
+/** Create one rank's part. @param failure  as in struct coll_strag_watch_options
+ * @return NULL if out of memory */
 struct coll_strag_notes *coll_strag_notes_create(const struct coll_strag_failure *failure);
 
-/** What is still in flight keeps its memory. NULL is allowed. */
+/** If a message is in flight, its memory is freed when it completes. `notes` may be NULL. */
 void coll_strag_notes_free(struct coll_strag_notes *notes);
 
-/** Begin to merge. @param own  this rank's; copied */
+/** Begin to merge. @param own  this rank's samples; copied */
 void coll_strag_notes_merge(struct coll_strag_notes *notes, const struct coll_strag_samples *own);
 
 /** Begin a barrier. */
 void coll_strag_notes_barrier(struct coll_strag_notes *notes);
 
-/** Wait until this rank's part is done. @param[out] seconds  when it was, as of coll_strag_seconds:
- * of a barrier, when this rank knew that all had begun it; or NULL
- * @return OMPI_SUCCESS, or the first error of MPI's */
+/** Wait until this rank's part is done. @param[out] seconds  when it was done, by
+ * coll_strag_seconds; after a barrier, when this rank knew that all had begun it. May be NULL.
+ * @return OMPI_SUCCESS, or the first error from MPI */
 int coll_strag_notes_wait(struct coll_strag_notes *notes, double *seconds);
 
-/** The same without waiting: has one of its messages failed? */
+/** The first error so far, without waiting; OMPI_SUCCESS if there is none. */
 int coll_strag_notes_check(const struct coll_strag_notes *notes);
 
-/** On rank 0, after it has waited: all ranks' samples. */
+/** On rank 0, after coll_strag_notes_wait: all ranks' samples. */
 const struct coll_strag_samples *coll_strag_notes_merged(const struct coll_strag_notes *notes);
 
-/** Wait until nothing is in flight, but for no longer than that: after an error other ranks may not
- * do their part. @return whether nothing is */
+/** Wait until nothing is in flight, but for at most `seconds`: after an error other ranks may not
+ * do their part. @return whether nothing is in flight */
 bool coll_strag_notes_end(struct coll_strag_notes *notes, double seconds);
 
 #endif

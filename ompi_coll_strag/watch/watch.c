@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every rank times the calls of a window, and after it
+ * Every rank times the calls of a window. Then these messages follow:
  *
  *     the window's last call   all ranks  -- samples -->  rank 0     merged up a tree (notes.h); no
  *                                                                    rank waits for that
@@ -8,12 +8,12 @@
  *                              rank 0     -- update -->   all ranks  a broadcast
  *
  * All ranks are in the next call when rank 0 sends the update, so the broadcast does not wait. All
- * use the update from the call after it on, and so make the same choice; it also says which calls
- * the next window has. If rank 0 suspects a link, it asks for a probe; all ranks do that at once,
- * and a second update follows. If a closer look is needed, a barrier runs next to each sampled
- * call.
+ * use the update from the call after that one, so they make the same choices; the update also says
+ * which calls the next window has. If rank 0 suspects a link, the update asks for a probe; all
+ * ranks probe at once, and a second update follows. If rank 0 needs the ranks' waits too, a barrier
+ * runs next to each sampled call.
  *
- * An error of these messages is one of MPI's own, on this very communicator: the call returns it.
+ * An error of these messages is an MPI error on the user's communicator, and the call returns it.
  */
 #include "watch.h"
 
@@ -28,26 +28,26 @@
 #include <string.h>
 
 /*
- * What rank 0 sends to all after a window of watched calls: an update and, if something is new, the
- * news behind it. Plain data, sent as it stands in memory; algorithms' pointers are packed first
+ * Rank 0 sends this to all ranks after a window; if something is new, a struct coll_strag_news
+ * follows. Both are plain data, sent as they are in memory; pointers to algorithms are packed first
  * (choice/table.h).
  */
 struct coll_strag_update {
     int32_t look;         /* measure waits in the next window */
-    int32_t change;       /* enum strag_change: state and table are new */
-    int32_t probe;        /* links are to be probed at once, in this many rounds; 0: not */
-    uint64_t probe_bytes; /* of each message of it */
-    int32_t dynamic;      /* the policy for the last rank is new, or goes on */
+    int32_t change;       /* enum strag_change: whether state and table are new */
+    int32_t probe;        /* rounds of a probe of links that starts at once; 0 for no probe */
+    uint64_t probe_bytes; /* of each of the probe's messages */
+    int32_t dynamic;      /* the dynamic mode was or is on: a policy follows */
     struct strag_window_order next; /* packed */
     struct strag_watch_summary summary;
 };
 
-/* If state, table or policy are. */
+/* Sent if state, table or policy is new. */
 struct coll_strag_news {
     struct coll_strag_measured measured;
     struct strag_state_record state;
-    struct strag_table table;           /* packed, as */
-    struct strag_dynamic_policy policy; /* ... its table */
+    struct strag_table table;           /* packed, */
+    struct strag_dynamic_policy policy; /* ... and so is the policy's table */
 };
 
 /* ---- All watches of this process ---- */
@@ -95,10 +95,11 @@ static void keep_summary(struct coll_strag_watch *watch, const struct strag_watc
     pthread_mutex_unlock(&watches.lock);
 }
 
-/* ---- Nothing may be pending when a communicator or MPI comes to its end ---- */
+/* ---- Nothing may be pending when a communicator is freed or MPI is finalized ---- */
 
-/* Other ranks may end the last call later, by what a slow link takes. One whose notes have failed
- * sends none: then the communicator is kept, as after any failure. */
+/* Other ranks may end the last call later, by the time that a slow link takes. A rank whose notes
+ * have failed sends none, and may never end this: then the communicator is kept, as after any
+ * failure. */
 static void end_watch(struct coll_strag_teardown *teardown)
 {
     static const double longest = 8, after_failure = 1; /* seconds */
@@ -172,7 +173,7 @@ static void send_samples(struct coll_strag_watch *watch)
     coll_strag_notes_merge(watch->notes, &samples);
 }
 
-/* What the judge has found. */
+/* Log what the judge has found. */
 static void log_judgement(const struct coll_strag_watch *watch)
 {
     const char *log = strag_judge_log(watch->judge);
@@ -180,7 +181,7 @@ static void log_judgement(const struct coll_strag_watch *watch)
         coll_strag_log(watch->options.comm, "%s", log);
 }
 
-/* Rank 0's update, from its judge. */
+/* Fill in rank 0's update from its judge. */
 static void fill_in(const struct coll_strag_watch *watch, enum strag_change change,
                     struct coll_strag_update *update)
 {
@@ -189,7 +190,7 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
     update->dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
 }
 
-/* Rank 0's news, packed; `news` is 0, padding, too. */
+/* Fill in rank 0's news, packed. @param news  all zero, padding included */
 static void fill_news(const struct strag_judge *judge, struct coll_strag_news *news)
 {
     const struct strag_sourced_model *model = strag_judge_model(judge);
@@ -202,7 +203,7 @@ static void fill_news(const struct strag_judge *judge, struct coll_strag_news *n
     coll_strag_table_pack(&news->policy.table);
 }
 
-/* The mode begins: what it needs is made on all ranks, or on none, and then it does not begin. */
+/* The dynamic mode begins, unless a rank is out of memory: then it begins on no rank. */
 static int begin_dynamic(struct coll_strag_watch *watch)
 {
     const struct coll_strag_watch_options *options = &watch->options;
@@ -217,7 +218,7 @@ static int begin_dynamic(struct coll_strag_watch *watch)
     return code;
 }
 
-/* What is new is followed from the next call on. */
+/* Use new state, table and policy from the next call on. */
 static int follow_news(struct coll_strag_watch *watch, const struct coll_strag_update *update,
                        const struct coll_strag_news *news)
 {
@@ -235,7 +236,7 @@ static void start_window(struct coll_strag_watch *watch, const struct coll_strag
     struct strag_window_order next = update->next;
     next.rival = coll_strag_algorithm_unpack(next.rival);
     strag_window_start(&watch->window, &next);
-    watch->look = update->look || watch->options.decision->report; /* which leaves nothing out */
+    watch->look = update->look || watch->options.decision->report; /* a report has every wait */
 }
 
 /* Rank 0's update goes to all, and all follow it. */
@@ -264,7 +265,7 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
     return code;
 }
 
-/* @param[out] seconds  that it took */
+/* @param[out] seconds  how long the probe took */
 static int probe_links(struct coll_strag_watch *watch, const struct coll_strag_update *update,
                        struct strag_link_sample *sample, double *seconds)
 {
@@ -279,7 +280,7 @@ static int probe_links(struct coll_strag_watch *watch, const struct coll_strag_u
     return code;
 }
 
-/* The update after it may ask for another one. */
+/* Probe links, and broadcast an update, which may ask for another probe. */
 static int probe(struct coll_strag_watch *watch, struct coll_strag_update *update,
                  enum strag_change *change)
 {
@@ -351,7 +352,7 @@ bool coll_strag_watch_rival(const struct coll_strag_watch *watch, size_t bytes, 
 
 /* ---- A call ---- */
 
-/* A call of no bytes waits for nobody. */
+/* In a call of no bytes no rank waits for others, so it is not watched. */
 bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
 {
     if (!watch || watch->inside || watch->failed || watch->over || bytes == 0)
@@ -359,7 +360,7 @@ bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
     return bytes >= watch->options.decision->watch_from;
 }
 
-/* What one rank alone knows must not count: another one would wait for it. */
+/* This must not depend on what only one rank knows: then another rank would wait for it. */
 int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
                            struct coll_strag_without *without)
 {
@@ -411,8 +412,8 @@ void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes, const 
         coll_strag_notes_barrier(watch->notes);
 }
 
-/* All ranks are there, and each stays until its own barrier is done: that takes no longer than a
- * few short messages. @param[out] stay, wait  seconds; below 0: not measured */
+/* All ranks have arrived, and this rank stays until the barrier is done, which takes as long as a
+ * few short messages. @param[out] stay, wait  seconds; below 0 if not measured */
 static int take_times(struct coll_strag_watch *watch, double *stay, double *wait)
 {
     double all_there;

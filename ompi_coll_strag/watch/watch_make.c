@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* To find out who is there: the last one's, a vote, the decision. */
+/* Consecutive messages of a decision: the last rank's announcement, a vote, the decision. */
 static const double messages_in_turn = 3;
 
 /* As in struct strag_judge_options. */
@@ -23,7 +23,8 @@ static void make_table(void *context, const struct strag_state_record *state,
     made->table = decision.table;
 }
 
-/* Vectors that may be watched, and are not left to the previous component by the user. */
+/* The shortest vectors that are watched, and that the user does not leave to the previous
+ * component. */
 static size_t least_of_all(const struct coll_strag_decision *decision)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
@@ -31,8 +32,8 @@ static size_t least_of_all(const struct coll_strag_decision *decision)
     return decision->watch_from > ours ? decision->watch_from : ours;
 }
 
-/* What the machine is like. A rule of the user's is not tried against others.
- * @return false: out of memory */
+/* Make the fit and the experiments. If a user's rule chose the algorithm, it is not tried against
+ * others. @return false if out of memory */
 static bool make_learning(struct coll_strag_watch *watch)
 {
     const struct coll_strag_watch_options *options = &watch->options;
@@ -73,9 +74,10 @@ static const char *host_of(void *context, int rank)
     return coll_strag_host_of(watch->options.comm, rank);
 }
 
-/* If all ranks share one host's processors they come late by parts of a call, since they wait
- * for a processor, and who goes ahead takes it from them. The cost model knows nothing of that:
- * there it decides only if the user has configured what messages cost. */
+/* Can the cost model judge stragglers here? If the ranks of one host oversubscribe its processors,
+ * a rank is late by parts of a call because it waits for a processor, and a rank that goes ahead
+ * keeps that processor busy. The model knows nothing of that: on such a host it decides only if the
+ * user has configured what messages cost. */
 static bool is_modelled(const struct coll_strag_watch_options *options)
 {
     const struct coll_strag_table_inputs *inputs = &options->inputs;
@@ -86,7 +88,7 @@ static bool is_modelled(const struct coll_strag_watch_options *options)
            oversubscribed->n <= oversubscribed->processors;
 }
 
-/* Rank 0's part. */
+/* On rank 0: make the judge. */
 static bool make_judge(struct coll_strag_watch *watch)
 {
     const struct coll_strag_watch_options *options = &watch->options;

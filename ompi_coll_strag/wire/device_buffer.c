@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a buffer is on a device is this rank's own affair: what it sends and receives is the same
- * as from host memory.
+ * Ranks need not agree on whether a buffer is on a device: a rank sends and receives the same data
+ * as from host memory. This is how a rank finds out, and what that takes:
  *
  *     no driver can be here             a flag                                       0 ns
  *     on the stack, heap or static      three comparisons; no device is ever there   a few ns
- *     no driver is loaded               has a library been loaded since we looked?   about 50 ns
+ *     no driver is loaded               has a library been loaded since last time?   about 50 ns
  *     else                              the plug-in asks the driver
  *
- * A long vector whose result is on a device is reduced there, if messages and kernels can; an input
- * that is elsewhere is copied there first. All other calls run on copies in pinned host memory,
- * also those that are delegated: the previous component may not know of devices.
+ * A long vector whose result is on a device is reduced there, if the transport and the kernels
+ * allow it; an input that is elsewhere is copied there first. All other calls, delegated ones too,
+ * run on copies in pinned host memory: the previous component may not support devices.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "device_buffer.h"
@@ -25,20 +25,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What there is of devices in this process. */
+/* This process's driver and plug-in. */
 static struct {
     pthread_mutex_t lock;
-    const struct strag_cuda *cuda; /* NULL: not yet; set once, read without the lock */
+    const struct strag_cuda *cuda; /* NULL until a driver is in use; read without the lock */
     void *driver, *plugin;
-    bool failed;              /* there is a driver that we cannot use */
-    unsigned long long loads; /* libraries that had ever been loaded when we last looked */
-    uintptr_t heap, stack;    /* where the heap begins, and the main thread's stack ends */
+    bool failed;              /* a driver is loaded, but cannot be used */
+    unsigned long long loads; /* libraries loaded so far, at the last check */
+    uintptr_t heap, stack;    /* the heap's first address; the end of the main thread's stack */
     uintptr_t data[2];        /* the program's own data */
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- Where no device can be ---- */
+/* ---- Memory that is never a device's ---- */
 
-/* Numbers of /proc/self/stat; see proc(5). */
+/* Field numbers of /proc/self/stat; see proc(5). */
 enum { STACK_START = 28, DATA_START = 45, DATA_END = 46, HEAP_START = 47 };
 
 static void find_own_memory(void)
@@ -63,8 +63,8 @@ static void find_own_memory(void)
     }
 }
 
-/* The driver puts nothing there. Below the main thread's stack the kernel keeps 128 MiB free for it
- * to grow: other threads' stacks, and what the driver maps, are further away. */
+/* The driver maps nothing into this memory. The kernel keeps 128 MiB below the main thread's stack
+ * free for it to grow: other threads' stacks and the driver's maps are further away. */
 static bool is_own(const void *address)
 {
     static const uintptr_t stack_most = (uintptr_t)64 << 20;
@@ -78,7 +78,7 @@ static bool is_own(const void *address)
 
 void coll_strag_device_prepare(void)
 {
-    /* A driver has one of these: on a PC or server, under Windows, on Tegra. */
+    /* A driver has one of these files: on a PC or server, under Windows, on Tegra. */
     static const char *const files[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl",
                                         "/dev/nvhost-gpu"};
     struct coll_strag_settings *settings = &coll_strag_settings;
@@ -99,7 +99,7 @@ static int first_library(struct dl_phdr_info *info, size_t size, void *loads)
     return 1;
 }
 
-/* It is next to this component, whose .so may be reached by a link. */
+/* The plug-in is next to this component's .so, whose path may be a symbolic link. */
 static void *open_plugin(struct strag_error *err)
 {
     char path[PATH_MAX + sizeof STRAG_CUDA_PLUGIN];
@@ -134,7 +134,7 @@ static void use_driver(void)
     __atomic_store_n(&devices.cuda, cuda, __ATOMIC_RELEASE);
 }
 
-/* The plug-in, once a driver is loaded; NULL before that. */
+/* @return the plug-in; NULL if no driver is loaded, or it cannot be used */
 static const struct strag_cuda *find_cuda(void)
 {
     unsigned long long loads = 0;
@@ -181,7 +181,7 @@ bool coll_strag_device_find(const void *sbuf, const void *rbuf, ompi_datatype_t 
     const void *input = MPI_IN_PLACE == sbuf ? rbuf : sbuf;
     ptrdiff_t low, true_extent;
     ompi_datatype_get_true_extent(dtype, &low, &true_extent);
-    rbuf = (const char *)rbuf + low; /* which MPI_BOTTOM need not be near */
+    rbuf = (const char *)rbuf + low; /* far from the address, if that is MPI_BOTTOM */
     input = (const char *)input + low;
     if (is_own(rbuf) && (input == rbuf || is_own(input)))
         return false;
@@ -199,7 +199,7 @@ bool coll_strag_device_find(const void *sbuf, const void *rbuf, ompi_datatype_t 
 
 enum family { SIGNED, UNSIGNED, FLOATING, COMPLEX };
 
-/* By bytes: 1, 2, 4, 8, 16. -1: a device has no such type */
+/* By size: 1, 2, 4, 8, 16 bytes. -1 if a device has no such type. */
 static const int8_t types[][5] = {
     [SIGNED] = {STRAG_CUDA_INT8, STRAG_CUDA_INT16, STRAG_CUDA_INT32, STRAG_CUDA_INT64, -1},
     [UNSIGNED] = {STRAG_CUDA_UINT8, STRAG_CUDA_UINT16, STRAG_CUDA_UINT32, STRAG_CUDA_UINT64, -1},
@@ -214,7 +214,8 @@ static int sized(enum family family, size_t size)
     return power ? types[family][__builtin_ctzl(size)] : -1;
 }
 
-/* The type by Open MPI's name for it as an operator's argument. @return -1: a device has none */
+/* @param base  Open MPI's number of the type as an operator's argument
+ * @return the device's type; -1 if it has none */
 static int find_type(int base, size_t size)
 {
     if (base < 0)
@@ -262,7 +263,7 @@ static int find_type(int base, size_t size)
     }
 }
 
-/* A device's name of an operator and type. @return whether it has one */
+/* Find the device's operator and type. @return false if it has none */
 static bool find_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op *kind,
                       enum strag_cuda_type *type)
 {
@@ -282,7 +283,7 @@ static bool find_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op 
     ompi_datatype_type_size(dtype, &size);
     ompi_datatype_get_extent(dtype, &lb, &extent);
     int base = ompi_op_ddt_map[dtype->id], found = find_type(base, size);
-    /* Open MPI 4.1.4 compares these as signed numbers; all ranks must do it in the same way. */
+    /* Open MPI 4.1.4 compares these as signed numbers; a device would not. All ranks must agree. */
     if (base == OMPI_OP_BASE_TYPE_UNSIGNED_LONG &&
         (op->op_type == OMPI_OP_MAX || op->op_type == OMPI_OP_MIN))
         return false;
@@ -295,11 +296,11 @@ static bool find_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op 
 
 /* ---- A call in the device's memory ---- */
 
-/* Below it copies to the host and back take less time than kernels and messages from the device:
- * measured on an H100 (doc/guide/gpus.md). */
+/* For shorter vectors, copies to the host and back take less time than kernels and messages from
+ * the device: measured on an H100 (doc/guide/gpus.md). */
 static const size_t direct_from = (size_t)64 << 10; /* bytes */
 
-/* What keeps a vector that is long enough from being reduced where it is; NULL: nothing. */
+/* @return why a vector that is long enough is not reduced where it is; NULL if it is */
 static const char *find_obstacle(const struct coll_strag_transport *transport, bool shared,
                                  struct strag_cuda_device *device, enum strag_cuda_op op,
                                  enum strag_cuda_type type, struct strag_error *no_kernels)
@@ -320,7 +321,7 @@ static const char *find_obstacle(const struct coll_strag_transport *transport, b
     return NULL;
 }
 
-/* The device on which a buffer is, the result's before the input's. */
+/* The device of the result; if that is not on one, the device of the input. */
 static struct strag_cuda_device *find_device(const struct coll_strag_buffer_locations *locations)
 {
     struct strag_error err = {""};
@@ -394,13 +395,13 @@ static int copy(const struct coll_strag_copies *copies,
     return status == STRAG_OK ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-/* From the first byte of the elements to the last one. */
+/* Find where the elements begin, and the bytes from their first to their last one. */
 static void find_span(struct coll_strag_copies *copies, size_t count, ompi_datatype_t *dtype)
 {
     ptrdiff_t lb, extent, true_extent;
     ompi_datatype_get_extent(dtype, &lb, &extent);
     ompi_datatype_get_true_extent(dtype, &copies->true_lb, &true_extent);
-    if (extent < 0 && count > 1) { /* the elements go downwards */
+    if (extent < 0 && count > 1) { /* each element is below the one before */
         copies->true_lb += (ptrdiff_t)(count - 1) * extent;
         extent = -extent;
     }
@@ -408,7 +409,7 @@ static void find_span(struct coll_strag_copies *copies, size_t count, ompi_datat
         copies->bytes = (count - 1) * (size_t)extent + (size_t)true_extent;
 }
 
-/* Pinned memory, which the device copies from and to by itself. */
+/* Allocate pinned memory, which the device can access by itself. */
 static bool allocate(struct coll_strag_copies *copies, struct strag_cuda_device *device, int which)
 {
     copies->memory[which] = devices.cuda->allocate(device, STRAG_CUDA_PINNED, copies->bytes);
@@ -462,7 +463,7 @@ int coll_strag_copies_back(const struct coll_strag_copies *copies,
     return code;
 }
 
-/* The device is looked up again: its context may be gone, and pinned memory with it. */
+/* The device is looked up again: its context may be gone, and the pinned memory with it. */
 void coll_strag_copies_free(struct coll_strag_copies *copies,
                             const struct coll_strag_buffer_locations *locations, int code)
 {

@@ -32,14 +32,14 @@ bool coll_strag_exchange_is_over(struct coll_strag_exchange *exchange, int *code
     return status != STRAG_PENDING || *code != OMPI_SUCCESS;
 }
 
-/* ---- Those that a call waits for ---- */
+/* ---- Exchanges that a call waits for ---- */
 
 struct exchange {
     struct coll_strag_exchange super;
-    _Alignas(max_align_t) char data[]; /* what messages read and write */
+    _Alignas(max_align_t) char data[]; /* the messages' buffer */
 };
 
-/* @return with a copy of `data`; NULL: the communicator has failed, or out of memory */
+/* @return with a copy of `data`; NULL if the communicator has failed, or if out of memory */
 static struct exchange *begin(const struct coll_strag_failure *failure, const void *data,
                               size_t bytes)
 {
@@ -52,8 +52,8 @@ static struct exchange *begin(const struct coll_strag_failure *failure, const vo
     return own;
 }
 
-/* Wait for it. @param own  NULL: it could not begin @param[out] data  [bytes]: what it has brought
- */
+/* Wait for an exchange. @param own  NULL if it could not begin
+ * @param[out] data  [bytes]: its result */
 static int end(const struct coll_strag_failure *failure, struct exchange *own, void *data,
                size_t bytes)
 {
@@ -65,7 +65,7 @@ static int end(const struct coll_strag_failure *failure, struct exchange *own, v
     if (code == OMPI_SUCCESS)
         memcpy(data, own->data, bytes);
     if (strag_exchange_stop(&own->super.exchange) == STRAG_OK)
-        free(own); /* else it is left to its messages */
+        free(own); /* else messages in flight still use it */
     return code;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How long a message that cannot be cancelled is waited for after an error. */
+/* How long to wait, after an error, for messages that cannot be cancelled. */
 static const double drain_seconds = 3.0;
 
 void coll_strag_transport_begin(struct coll_strag_transport *transport, uint64_t number,

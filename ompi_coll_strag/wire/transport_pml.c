@@ -41,7 +41,7 @@ static void finish(struct coll_strag_pml_transport *transport,
     message->transfer->complete(message->transfer, status);
 }
 
-/* Posted, or an error. */
+/* After a post: keep the message, or finish it if it is complete. @param code  the post's */
 static int posted(struct coll_strag_pml_transport *transport, struct coll_strag_message *message,
                   int code, ompi_request_t *request)
 {
@@ -57,8 +57,8 @@ static int posted(struct coll_strag_pml_transport *transport, struct coll_strag_
     return STRAG_OK;
 }
 
-/* If a call is left alone for a while, what it sends says nothing of links.
- * @return -1: on this host, or links are not watched */
+/* A call that polls may be left alone for a while, so its sends are not metered.
+ * @return the peer's host; -1 if the send is not metered */
 static int32_t metered_host(const struct coll_strag_pml_transport *transport, int peer)
 {
     if (NULL == transport->meter || transport->super.polls)
@@ -135,10 +135,10 @@ static int pml_progress(struct strag_transport *base)
     return coll_strag_transport_check(&transport->super);
 }
 
-/* A receive that is not matched yet can be cancelled, and a send to a rank that has died. Anything
- * else is given some time: the peer takes what it is sent from the user's vector, perhaps by
- * itself, and the user may change that as soon as the call has returned. After that it is left to
- * the PML, which frees the request when it completes. */
+/* A receive that has not been matched yet can be cancelled, and so can a send to a rank that has
+ * died. Any other message is given some time: the peer may read directly from the user's vector,
+ * which the user may change as soon as the call has returned. After that time the message is left
+ * to the PML, which frees the request when it completes. */
 static int pml_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
     struct coll_strag_pml_transport *transport = own(base);
@@ -192,7 +192,7 @@ static struct {
     pthread_mutex_t lock;
     opal_object_t *parts[KEPT]; /* ob1's, of the communicators freed last; each holds a reference */
     size_t next;
-    bool over; /* MPI_COMM_WORLD is gone: ob1 is closed next, and no thread is in MPI any more */
+    bool over; /* MPI_COMM_WORLD is freed: ob1 is closed next, and no thread is in MPI any more */
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void let_go(size_t i, opal_object_t *instead)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What the transport needs of Open MPI ---- */
+/* ---- Functions of Open MPI that the transport needs ---- */
 
 static int pack(const void *type, void *packed, const void *elements, size_t count)
 {
@@ -44,10 +44,10 @@ struct strag_transport *coll_strag_shared_memory_begin(struct strag_shm *shm,
 /* ---- The process ---- */
 
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct strag_shm_process *process; /* NULL: not yet */
-static bool settles;                      /* progress does what settle says */
+static struct strag_shm_process *process; /* NULL until a communicator needs it */
+static bool settles;                      /* settle is registered with opal_progress */
 
-/* @return NULL: out of memory */
+/* @return NULL if out of memory */
 static struct strag_shm_process *find_process(void)
 {
     pthread_mutex_lock(&process_lock);
@@ -58,7 +58,7 @@ static struct strag_shm_process *find_process(void)
     return process;
 }
 
-/* What a communicator leaves behind until the other ranks have left it, too. */
+/* Clean up after communicators that this rank has freed, once the other ranks have freed them. */
 static int settle(void)
 {
     if (strag_shm_process_is_settled(process))
@@ -74,7 +74,7 @@ void coll_strag_shared_memory_free(struct strag_shm *shm)
     strag_shm_free(shm);
     pthread_mutex_lock(&process_lock);
     if (!settles &&
-        !strag_shm_process_is_settled(process)) /* to the end: this may be called by it */
+        !strag_shm_process_is_settled(process)) /* never unregistered: settle may call this */
         settles = opal_progress_register_lp(settle) == OPAL_SUCCESS;
     pthread_mutex_unlock(&process_lock);
 }
@@ -112,7 +112,7 @@ struct strag_shm *coll_strag_shared_memory_create(ompi_communicator_t *comm, con
                                 ? strag_shm_create(own, &host, ompi_comm_size(comm),
                                                    ompi_comm_rank(comm), lane_of, COLL_STRAG_MEMORY)
                                 : NULL;
-    memset(info, 0, sizeof *info); /* it is sent, padding and all */
+    memset(info, 0, sizeof *info); /* it is sent, padding included */
     info->note = (int32_t)(shm ? strag_shm_make(shm, info) : STRAG_SHM_NO_MEMORY);
     return shm;
 }

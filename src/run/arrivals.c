@@ -5,28 +5,28 @@
 
 enum { NOBODY = -1 };
 
-/* What has come for a call; for the next one, too, from ranks that are in it already. */
+/* Messages received for a call: this one, or the next one from ranks that are in it already. */
 struct inbox {
     bool take, leave;    /* from the deputy */
-    bool decided;        /* by somebody else: */
-    int32_t by, without; /* STRAG_ARRIVALS_ALL: without nobody */
+    bool decided;        /* by another rank: */
+    int32_t by, without; /* `by` that rank; without: a rank, or STRAG_ARRIVALS_ALL */
 };
 
 struct strag_arrivals {
     int32_t n, me;
     uint32_t call; /* this one; between calls: the last one */
     struct strag_arrivals_roles roles;
-    struct inbox inbox[2]; /* call c: c % 2 */
+    struct inbox inbox[2]; /* of call c: [c % 2] */
 
     int32_t missing;           /* ranks that have not come */
-    int32_t vote;              /* whom this rank has voted for: as deputy, or as witness */
-    bool refused_deputy;       /* as witness: the deputy knows */
-    int32_t granted, answered; /* as a candidate: votes, and answers */
-    int32_t decision, by;
+    int32_t vote;              /* of this rank, as deputy or witness */
+    bool refused_deputy;       /* as witness: it has sent DENY to the deputy */
+    int32_t granted, answered; /* as a candidate: votes, and answers received */
+    int32_t decision, by;      /* ... and the rank that made it */
 
-    uint32_t come[]; /* bits of ranks that have come, as far as is known: to calls c with c % 2 = 0,
-                        behind them those with 1. A rank that has come to the next call has come to
-                        this one, though its announcement was for the next one. */
+    uint32_t come[]; /* bits of ranks known to have come: first to the call with c % 2 = 0, then to
+                        the one with 1. A rank that has come to the next call has come to this one,
+                        too, though its message was for the next one. */
 };
 
 enum { BITS = 32 };
@@ -85,7 +85,7 @@ static bool has_come(const struct strag_arrivals *arrivals, int rank)
            ((arrivals->come[word] | arrivals->come[words + word]) >> rank % BITS & 1);
 }
 
-/* There is one. */
+/* At least one rank is missing. */
 static int first_missing(const struct strag_arrivals *arrivals)
 {
     int rank = 0;
@@ -94,13 +94,13 @@ static int first_missing(const struct strag_arrivals *arrivals)
     return rank;
 }
 
-/* As a candidate: its own vote, and another one. */
+/* Does this candidate have a vote in addition to its own? */
 static bool is_elected(const struct strag_arrivals *arrivals)
 {
     return arrivals->granted > 0;
 }
 
-/* ---- What is said ---- */
+/* ---- Sending ---- */
 
 static void say(const struct strag_arrivals *arrivals, const struct strag_arrivals_port *port,
                 int to, enum strag_arrivals_kind kind, int rank)
@@ -130,7 +130,7 @@ static void vote(struct strag_arrivals *arrivals, const struct strag_arrivals_po
             rank == arrivals->me ? STRAG_ARRIVALS_TAKE : STRAG_ARRIVALS_LEAVE, NOBODY);
 }
 
-/* ---- What follows from the state ---- */
+/* ---- Acting on the state ---- */
 
 static void act_as_deputy(struct strag_arrivals *arrivals, const struct strag_arrivals_port *port)
 {
@@ -172,12 +172,12 @@ static void act(struct strag_arrivals *arrivals, const struct strag_arrivals_por
         decide(arrivals, port, STRAG_ARRIVALS_ALL);
 }
 
-/* ---- What happens ---- */
+/* ---- Events ---- */
 
 void strag_arrivals_begin(struct strag_arrivals *arrivals, const struct strag_arrivals_roles *roles,
                           const struct strag_arrivals_port *port)
 {
-    /* for the next but one: */
+    /* the last call's places become those of the next call but one: clear them */
     *inbox_of(arrivals, arrivals->call) = (struct inbox){.decided = false};
     memset(come_to(arrivals, arrivals->call), 0, words_of(arrivals->n) * sizeof(uint32_t));
     arrivals->call++;
@@ -204,7 +204,7 @@ static void answer(struct strag_arrivals *arrivals, bool granted,
 {
     arrivals->answered++;
     arrivals->granted += granted;
-    if (is_deputy(arrivals) && !granted) /* the coordinator decides: it is to hear this, too */
+    if (is_deputy(arrivals) && !granted) /* so the coordinator decides: it waits for this answer */
         say(arrivals, port, arrivals->roles.coordinator, STRAG_ARRIVALS_DENY, NOBODY);
 }
 
@@ -241,7 +241,7 @@ void strag_arrivals_receive(struct strag_arrivals *arrivals, int from,
         act(arrivals, port);
 }
 
-/* A deputy that has not voted has not heard of the coordinator. */
+/* If the deputy has not voted, the missing rank is the coordinator. */
 bool strag_arrivals_waits_for_one(const struct strag_arrivals *arrivals)
 {
     if (arrivals->decision != STRAG_ARRIVALS_UNDECIDED || arrivals->missing != 1)

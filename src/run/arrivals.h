@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is there? In each call the ranks agree on one answer: all, or all but one, for whom the
- * others do not wait.
+ * Which ranks have arrived? In each call the ranks agree on one decision: all, or all but one, for
+ * which the others do not wait.
  *
- * Three ranks have a part in that: the coordinator, the deputy, and the witness. Whoever arrives
- * says so to the coordinator and to the deputy. Five ranks, in the order of time; rank 3 comes last
+ * Three ranks have a special role: the coordinator, the deputy, and the witness. A rank that
+ * arrives tells the coordinator and the deputy. Five ranks, in the order of time; rank 3 comes last
  * and is not waited for:
  *
  *     rank 4    arrives      here -> 0, 1
@@ -14,20 +14,20 @@
  *     rank 0    has waited   decision "all but 3" -> 1, 2, 3, 4
  *     rank 3    arrives      here -> 0, 1     and finds the decision
  *
- * Were the coordinator alone to decide, nobody could go ahead without it: it cannot say that it is
- * not there. So decisions are for the one of two candidates that has two of three votes, those of
- * the coordinator, the deputy and the witness. The coordinator is a candidate from its arrival on,
- * with its own vote. The deputy votes for it as soon as it has heard of it; if all others are there
- * and the coordinator has not come in time, it votes for itself instead, and asks the witness
- * (take). The witness votes for whoever asks it first. Each votes once in a call, so there is
- * exactly one decision; and it waits for two ranks only where two are missing.
+ * If only the coordinator could decide, the ranks could never go ahead without it: it cannot report
+ * its own absence. So the coordinator and the deputy are candidates, and the one with two of three
+ * votes decides: those of the coordinator, the deputy and the witness. The coordinator votes for
+ * itself when it arrives. The deputy votes for it as soon as it has a message from it; if all other
+ * ranks have arrived and the coordinator has not come in time, the deputy votes for itself instead,
+ * and asks the witness (take). The witness votes for the candidate that asks first. Each votes once
+ * in a call, so there is exactly one decision; it waits for two ranks only if two are missing.
  *
- * All messages of a call are received in it, by ranks that may have to wait for them at its end
- * (those of a rank that came late). So nothing is in flight between calls but what ranks say that
- * are in the next call already; that is kept for it.
+ * All messages of a call are received in it; at its end a rank may have to wait for those of a rank
+ * that came late. So the only messages in flight between calls are from ranks that are already in
+ * the next call; they are kept for it.
  *
- * Messages between two ranks have to arrive in order. No clock and no messages in here: the caller
- * has both. test_arrivals explores all orders of arrivals, messages and timers.
+ * Messages between two ranks have to arrive in order. This file has no clock and sends no messages:
+ * the caller does both. test_arrivals explores all orders of arrivals, messages and timers.
  */
 #ifndef STRAG_ARRIVALS_H
 #define STRAG_ARRIVALS_H
@@ -38,23 +38,23 @@
 
 enum { STRAG_ARRIVALS_RANKS_MIN = 3 };
 
-/* Answers other than a rank. */
+/* Decisions other than a rank. */
 enum { STRAG_ARRIVALS_ALL = -1, STRAG_ARRIVALS_UNDECIDED = -2 };
 
 enum strag_arrivals_kind {
-    STRAG_ARRIVALS_HERE,   /* I am; from the coordinator: and I ask for your vote */
-    STRAG_ARRIVALS_GRANT,  /* you have my vote */
-    STRAG_ARRIVALS_DENY,   /* somebody else has it */
-    STRAG_ARRIVALS_TAKE,   /* from the deputy: I ask for your vote */
-    STRAG_ARRIVALS_LEAVE,  /* from the deputy: I shall not */
-    STRAG_ARRIVALS_DECIDE, /* this is the answer */
+    STRAG_ARRIVALS_HERE,   /* the sender has arrived; the coordinator also asks for a vote */
+    STRAG_ARRIVALS_GRANT,  /* the receiver has the sender's vote */
+    STRAG_ARRIVALS_DENY,   /* the other candidate has it */
+    STRAG_ARRIVALS_TAKE,   /* the deputy asks the witness for its vote */
+    STRAG_ARRIVALS_LEAVE,  /* the deputy will not ask the witness */
+    STRAG_ARRIVALS_DECIDE, /* the decision */
 };
 
 /* Sent as it is between processes of the same program. */
 struct strag_arrivals_message {
     uint32_t call; /* from 0, modulo 2^32 */
     int32_t kind;  /* enum strag_arrivals_kind */
-    int32_t rank;  /* DECIDE: the one not waited for, or STRAG_ARRIVALS_ALL */
+    int32_t rank;  /* DECIDE: the rank not waited for, or STRAG_ARRIVALS_ALL */
 };
 
 /* Three different ranks; the same for all ranks in a call. */
@@ -74,9 +74,9 @@ size_t strag_arrivals_bytes(int n);
 /** Before the first call. @param arrivals  the caller's memory, strag_arrivals_bytes(n) */
 void strag_arrivals_init(struct strag_arrivals *arrivals, int n, int rank);
 
-/* In each call: begin; receive and expire as long as a message is wanted, until there is a
- * decision; then what was decided; after it receive again, until no message is wanted. The caller
- * gives `send` and its context each time, since they may change. */
+/* In each call: begin; receive and expire until there is a decision; do what was decided; then
+ * receive again until no message is wanted. The caller gives `send` and its context each time,
+ * since they may change. */
 struct strag_arrivals_port {
     strag_arrivals_send *send;
     void *context;
@@ -91,15 +91,15 @@ void strag_arrivals_receive(struct strag_arrivals *arrivals, int from,
                             const struct strag_arrivals_message *message,
                             const struct strag_arrivals_port *port);
 
-/** Is this rank waiting for one last rank, without which it could go ahead? Time counts from when
- * this is first so; once it was long enough, the caller calls strag_arrivals_expire. */
+/** Is this rank waiting for one last rank, without which it could go ahead? The caller measures the
+ * time since this first became true, and calls strag_arrivals_expire when it is long enough. */
 bool strag_arrivals_waits_for_one(const struct strag_arrivals *arrivals);
 void strag_arrivals_expire(struct strag_arrivals *arrivals, const struct strag_arrivals_port *port);
 
 /** A rank, STRAG_ARRIVALS_ALL, or STRAG_ARRIVALS_UNDECIDED. */
 int strag_arrivals_decision(const struct strag_arrivals *arrivals);
 
-/** Is there a message of this call that this rank has not received? Without a decision there is. */
+/** Does this rank still have to receive a message of this call? It does until the decision. */
 bool strag_arrivals_wants(const struct strag_arrivals *arrivals);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Running a plan: a call is checked, inputs that no operation writes are copied to the output, and
- * then it runs in order, if it is short, or in the pipeline.
+ * then the call runs in order, if it is short, or in the pipeline.
  */
 #include "run/engine.h"
 
@@ -14,13 +14,13 @@ enum { NONE = -1 };
 
 struct strag_engine {
     const struct strag_plan *plan;
-    int32_t *content; /* per operation: number of what it sends, if others send the same; or 0 */
+    int32_t *content; /* per operation: equal numbers if sends have the same values; else 0 */
     struct strag_pipeline *pipeline;
     struct strag_in_order *in_order;
 
     struct strag_call call;
     bool running;
-    bool ordered; /* not in the pipeline */
+    bool ordered; /* the call runs in order, not in the pipeline */
     struct strag_engine_counts counts;
 };
 
@@ -31,8 +31,8 @@ static bool overlap(const struct strag_op *a, const struct strag_op *b)
     return a->first < b->first + b->count && b->first < a->first + a->count;
 }
 
-/* Sends of the same range, one after another with no change of it in between, get the same number.
- * So are those with other sends in between, as long as these are of the same range, too. */
+/* Consecutive sends of the same range, with no change of that range in between, get the same
+ * number. A send of another range in between ends the sequence. */
 static void number_contents(struct strag_engine *engine)
 {
     const struct strag_plan *plan = engine->plan;
@@ -94,7 +94,7 @@ void strag_engine_free(struct strag_engine *engine)
 
 /* ---- A call ---- */
 
-/* The part of a vector that begins with an element. */
+/* The address of an element in a vector. */
 static char *at(const struct strag_engine *engine, const void *vector, size_t element)
 {
     return (char *)(uintptr_t)vector + (ptrdiff_t)element * engine->call.extent;
@@ -128,7 +128,7 @@ static bool is_possible(const struct strag_engine *engine, const struct strag_ca
     return !engine->running && call->extent > 0;
 }
 
-/* Give each lane its transport. @return the transport for everything, or NULL: there are several */
+/* Give each lane its transport. @return the transport of all lanes; NULL if there are several */
 static struct strag_transport *set_transports(struct strag_call *call)
 {
     struct strag_transport *only = NULL;

@@ -6,31 +6,31 @@
  * blocking call loops over it; a nonblocking one calls it from a progress hook.
  *
  * Long ranges are cut into segments, so that one segment travels while another is reduced, and an
- * operation of the next round starts as soon as the elements it needs are there. Operations of up
- * to LOOKAHEAD rounds beyond the lowest unfinished one may be active; but a round's sends go before
- * those of later rounds, so that these never take the link away from it.
+ * operation of the next round starts as soon as it has the elements it needs. Operations of up to
+ * LOOKAHEAD rounds beyond the lowest unfinished one may be active; but a round's sends precede
+ * those of later rounds, so that later rounds never take the link away from it.
  *
- * That concerns a rank's own link. What it sends too early takes bandwidth from what its next
- * partner still waits for, and that one's link the other way is idle meanwhile: 8 hosts that swap
- * halves of 512 KiB by TCP took 1.35 times as long as their links need, since what is in a socket's
- * buffer is sent together with the next round's messages. So plans that go from partner to partner
- * (in step) send in a round, over a lane that says so, when all earlier rounds are received.
+ * That order protects a rank's own link. But a message sent too early also takes bandwidth from
+ * messages for which the rank's next partner still waits, and the partner's link is idle in the
+ * other direction meanwhile: 8 hosts that swap halves of 512 KiB by TCP took 1.35 times as long as
+ * their links need, since a socket's buffer is sent together with the next round's messages. So if
+ * a plan goes from partner to partner (in step), and the lane says so, a rank sends in a round only
+ * after it has received all messages of earlier rounds.
  *
- * That is the pipeline (pipeline.h). If a transport transfers short messages immediately,
+ * All of this is the pipeline (pipeline.h). If a transport transfers short messages immediately,
  * vectors of one segment are run without it, one operation after another (in_order.h).
  *
- * Memory, all of it taken when the engine is made or at the start of a call: a few words per
- * operation of the plan, `depth` messages in flight per operation that can be active at once, and
- * per call one temporary buffer of `slots` segments for every lane (a segment has at least one
- * element). A lane needs none where its transport lets messages be read in place: they are reduced
- * from where they arrived.
+ * Memory is taken when the engine is made or at the start of a call: a few words per operation of
+ * the plan, `depth` messages in flight per operation that can be active at once, and per call one
+ * temporary buffer of `slots` segments for every lane (a segment has at least one element). A lane
+ * needs no buffer if its transport lets messages be read in place: they are reduced from there.
  *
- * Why it cannot hang where verify proved progress: a send or recv whose waits are done is posted as
- * soon as its round is the lowest unfinished one, since `depth` holds for every active operation by
- * itself, and only earlier rounds may keep it back; and temporary space of a lane goes to
- * recv_reduce operations in program order, so that the first unfinished one always has room for a
- * segment. Verify has proved that the plan needs no more than that. A transport with messages in
- * place must have room for one from each rank to each other, whatever else it holds.
+ * A plan for which verify has proved progress cannot hang. A send or recv whose waits are done is
+ * posted as soon as its round is the lowest unfinished one, since every active operation has its
+ * own `depth`, and only earlier rounds may keep it back. Temporary space of a lane goes to
+ * recv_reduce operations in program order, so the first unfinished one always has room for a
+ * segment. Verify has proved that the plan needs no more than that. A transport that lets messages
+ * be read in place must have room for one from each rank to each other, whatever else it holds.
  */
 #ifndef STRAG_ENGINE_H
 #define STRAG_ENGINE_H
@@ -42,13 +42,13 @@
 
 struct strag_engine;
 
-/* How messages of a kind are cut: other lengths suit memory than suit a network. */
+/* One kind of messages, through memory or over a network, and how they are cut. */
 struct strag_lane {
     size_t segment;                    /* elements, at least 1; the same on both sides */
     int slots;                         /* segments of temporary space, at least 1 */
-    struct strag_transport *transport; /* NULL: the call's */
+    struct strag_transport *transport; /* NULL for the call's */
 
-    /* Messages share links: plans that are better run in step (plan->in_step) are. */
+    /* Messages share links: run plans in step that ask for it (plan->in_step). */
     bool in_step;
 };
 
@@ -60,8 +60,8 @@ struct strag_call {
     void *output;
     size_t count;                         /* elements in the vector */
     ptrdiff_t extent;                     /* bytes from one element to the next, more than 0 */
-    struct strag_lane lanes[STRAG_LANES]; /* all space lies back to back */
-    const uint8_t *lane_of; /* [rank]: index of the lane; must outlive the call. NULL: lane 0 */
+    struct strag_lane lanes[STRAG_LANES]; /* their temporary spaces are contiguous */
+    const uint8_t *lane_of; /* [rank]: its lane; outlives the call. NULL if all use lane 0 */
 
     /* Elements of temporary space to leave free behind each segment, for types that reach into the
      * extents of the elements that follow. */
@@ -69,7 +69,7 @@ struct strag_call {
 
     struct strag_transport *transport;
     struct strag_reducer *reducer;
-    struct strag_trace *trace; /* where operations are recorded; NULL: nowhere */
+    struct strag_trace *trace; /* records operations; NULL if they are not recorded */
 };
 
 /**
@@ -82,12 +82,11 @@ struct strag_call {
 int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_engine **engine,
                         struct strag_error *err);
 
-/** Free an engine that is not running. NULL is allowed. */
+/** Free an engine that is not running. `engine` may be NULL. */
 void strag_engine_free(struct strag_engine *engine);
 
 /**
- * Begin a call; the engine copies `call`. What can be posted at once is posted by the first
- * strag_engine_progress.
+ * Begin a call; the engine copies `call`. The first strag_engine_progress posts messages.
  *
  * @return STRAG_OK; or an error, and the engine is not running
  */
@@ -96,15 +95,15 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
 /**
  * Do what can be done now.
  *
- * @return STRAG_PENDING: not finished; STRAG_OK: the output is complete and the input may be
- *         changed; an error: the call has failed, every message was completed or cancelled and the
- *         temporary space freed
+ * @return STRAG_PENDING if not finished; STRAG_OK if the output is complete, and the input may be
+ *         changed; an error if the call has failed: then every message was completed or cancelled,
+ *         and the temporary space freed
  */
 int strag_engine_progress(struct strag_engine *engine);
 
 /* Calls that were started. */
 struct strag_engine_counts {
-    unsigned long long calls, in_order; /* in all, and without the pipeline */
+    unsigned long long calls, in_order; /* all of them, and those without the pipeline */
 };
 
 struct strag_engine_counts strag_engine_counts(const struct strag_engine *engine);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each exchange is a chain of steps. A step posts messages, and names the step that follows once
- * all of them are complete.
+ * Each exchange is a chain of steps. A step posts messages, and sets the step that follows once all
+ * of them are complete.
  */
 #include "run/exchange.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- The tree ---- */
 
-/* The bit of the last child, if there were enough ranks; 0: there is none. */
+/* The bit of the last child, if there were enough ranks; 0 if there is none. */
 static int last_child_bit(const struct strag_exchange *x)
 {
     int bit = 1;
@@ -26,7 +26,7 @@ static int parent_of(const struct strag_exchange *x)
     return x->me & (x->me - 1);
 }
 
-/* How many ranks are below one, with itself. */
+/* The number of ranks in a rank's subtree, with itself. */
 static int subtree(const struct strag_exchange *x, int rank)
 {
     const int most = rank ? rank & -rank : x->n;
@@ -50,7 +50,7 @@ static bool is_full(const struct strag_exchange *x)
     return x->under_way == STRAG_EXCHANGE_UNDER_WAY || x->status != STRAG_OK;
 }
 
-/* There is room for it. */
+/* Post a message. There is room for it. */
 static void post(struct strag_exchange *x, bool send, int peer, void *buffer, size_t bytes)
 {
     struct strag_exchange_message *message = x->messages;
@@ -121,7 +121,7 @@ static char *place_of(struct strag_exchange *x)
 
 static void take_piece(struct strag_exchange *x);
 
-/* Those that have most ranks below them first. */
+/* Send a piece to the children, the one with the largest subtree first. */
 static void pass_piece(struct strag_exchange *x)
 {
     for (; x->bit > 0 && !is_full(x); x->bit >>= 1)
@@ -152,10 +152,10 @@ void strag_exchange_broadcast(struct strag_exchange *x, void *data, size_t bytes
 
 /* ---- Gather ---- */
 
-/* What comes from the ranks below a rank is one stream of bytes: its own entry, then that of me +
- * 1, me + 2 and so on. It goes in pieces that have nothing to do with the entries. */
+/* A subtree's entries are one stream of bytes: those of me, me + 1, me + 2 and so on. The stream is
+ * sent in pieces that do not begin or end with an entry. */
 
-/* The next message from below. @param[out] child  whose, @return its bytes */
+/* The next piece from a child. @param[out] child  its sender @return its bytes */
 static size_t next_piece(const struct strag_exchange *x, int *child)
 {
     const size_t offset = x->next / x->bytes; /* ranks */
@@ -168,7 +168,7 @@ static size_t next_piece(const struct strag_exchange *x, int *child)
     return least(left, STRAG_EXCHANGE_PIECE);
 }
 
-/* Rank 0: each message goes where its entries belong. */
+/* Rank 0: receive each message where its entries belong. */
 static void collect(struct strag_exchange *x)
 {
     const size_t all = (size_t)x->n * x->bytes;
@@ -190,7 +190,7 @@ static size_t fill(struct strag_exchange *x, const char *from, size_t bytes)
     return moved;
 }
 
-/* The others: fill a piece, send it, and so on. */
+/* Other ranks: fill a piece, send it, and so on. */
 static void relay(struct strag_exchange *x)
 {
     const size_t all = (size_t)subtree(x, x->me) * x->bytes;
@@ -225,8 +225,8 @@ void strag_exchange_gather(struct strag_exchange *x, const void *own, size_t byt
 
 /* ---- Allgather ---- */
 
-/* Entries of `count` ranks from `first` on, cyclically: two messages where they reach beyond the
- * last rank. */
+/* Post the entries of `count` ranks from `first` on, cyclically: in two messages if they reach
+ * beyond the last rank. */
 static void post_entries(struct strag_exchange *x, bool send, int peer, int first, int count)
 {
     first %= x->n;
@@ -257,7 +257,7 @@ void strag_exchange_allgather(struct strag_exchange *x, void *all, size_t bytes)
     x->step = double_entries;
 }
 
-/* Of nothing. */
+/* An allgather of nothing. */
 void strag_exchange_barrier(struct strag_exchange *x)
 {
     strag_exchange_allgather(x, x->incoming, 0);
@@ -265,7 +265,7 @@ void strag_exchange_barrier(struct strag_exchange *x)
 
 /* ---- Agreement ---- */
 
-/* The children's values arrive here; there is room for all that may be in flight. */
+/* Children's values arrive in `incoming`, which has room for all that may be in flight. */
 _Static_assert(STRAG_EXCHANGE_VALUE *STRAG_EXCHANGE_UNDER_WAY <= STRAG_EXCHANGE_PIECE &&
                    STRAG_EXCHANGE_VALUE % _Alignof(max_align_t) == 0,
                "values from below do not fit into a piece");
@@ -287,7 +287,7 @@ static bool takes_part(struct strag_exchange *x, int neighbour)
     return !agreement->takes_part || agreement->takes_part(agreement->context, x->value, neighbour);
 }
 
-/* To those below. */
+/* Send the data to the children. */
 static void tell_children(struct strag_exchange *x)
 {
     for (; x->bit > 0 && !is_full(x); x->bit >>= 1)
@@ -313,7 +313,7 @@ static void tell_parent(struct strag_exchange *x)
         post(x, true, parent_of(x), x->value, x->bytes);
 }
 
-/* From those below. */
+/* Receive the children's values, and add them. */
 static void hear_children(struct strag_exchange *x)
 {
     for (int i = 0; i < x->values; i++)

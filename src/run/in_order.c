@@ -14,7 +14,7 @@ struct strag_in_order {
     const struct strag_call *call;
     struct strag_transport *transport;
     int next;    /* in the order */
-    bool hinted; /* the transport knows for whom it waits */
+    bool hinted; /* the transport knows the ranks that this one waits for */
 };
 
 /* ---- Preparing a plan ---- */
@@ -32,7 +32,7 @@ static bool is_tied(const struct strag_plan *plan, int index)
     return false;
 }
 
-/* The round's sends, then the others. @return the operation that the next round begins with */
+/* Order a round: sends, then receives. @return the first operation of the next round */
 static int order_round(struct strag_in_order *run, int begin)
 {
     const struct strag_plan *plan = run->plan;
@@ -50,7 +50,7 @@ static int order_round(struct strag_in_order *run, int begin)
     return end;
 }
 
-/* @param messages  room for two numbers per rank, all 0 */
+/* @param messages  room for two numbers per rank, all 0 @return the most messages of one rank */
 static int most_messages(const struct strag_plan *plan, int *messages)
 {
     int most = 0;
@@ -92,7 +92,7 @@ void strag_in_order_free(struct strag_in_order *run)
 
 /* ---- A call ---- */
 
-/* Is every operation one message? Ranks that run the pipeline must cut like the others. */
+/* Is every operation one message? Other ranks may run the pipeline, which cuts longer ones. */
 static bool is_whole(const struct strag_call *call)
 {
     for (int l = 0; l < STRAG_LANES; l++) {
@@ -118,7 +118,7 @@ void strag_in_order_start(struct strag_in_order *run, const struct strag_call *c
     run->hinted = false;
 }
 
-/* Where an operation finds its own values; `offset` in bytes. */
+/* The address of an operation's own values. @param offset  bytes */
 static const char *own_values(const struct strag_call *call, const struct strag_op *op,
                               ptrdiff_t offset)
 {
@@ -139,7 +139,7 @@ static int apply(const struct strag_call *call, const struct strag_op *op, ptrdi
                            elements, &ticket);
 }
 
-/* @param[out] begin  the first one, in the vector */
+/* @param[out] begin  the first element, counted in the vector @return an operation's elements */
 static size_t elements_of(const struct strag_in_order *run, const struct strag_op *op,
                           size_t *begin)
 {
@@ -170,7 +170,7 @@ static int step(struct strag_in_order *run, int index)
     return status;
 }
 
-/* The ranks whose messages must come before the next send, or the end. */
+/* The ranks whose messages must come before the next send, or before the end. */
 static uint64_t awaited(const struct strag_in_order *run)
 {
     uint64_t ranks = 0;
@@ -198,7 +198,7 @@ static int wait_a_little(struct strag_in_order *run)
     return status == STRAG_OK ? STRAG_PENDING : status;
 }
 
-/* The operation is waited for, from when it was first tried. */
+/* Record the time at which the operation is first tried. */
 static void note_wait(const struct strag_in_order *run, int index)
 {
     if (!run->hinted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running a plan, as much of it at the same time as possible.
+ * Running as much of a plan at the same time as possible.
  *
  * Operations [head, tail) of the list are active: head is the first unfinished one, and tail is
  * LOOKAHEAD rounds further. Each active operation is a queue of segments:
@@ -25,21 +25,21 @@
  * times as long as the vector with 2, 1.09 with 8). */
 enum { LOOKAHEAD = 8, NONE = -1 };
 
-/* Segments begin after a multiple of this many elements of their operation's range. A vectorized
- * operator handles the last few elements that it gets in another way than those before them (NaN,
- * -0, short integers that overflow), and other ranks may compute the same sums from segments of the
- * other lane's length. A register of AVX-512 holds no more elements. */
+/* Segments begin at multiples of this many elements in their operation's range. A vectorized
+ * operator may treat its last few elements differently from those before them (NaN, -0, short
+ * integers that overflow), and other ranks may compute the same sums from segments of the other
+ * lane's length. A register of AVX-512 holds no more elements than this. */
 enum { CUT = 64 };
 
 enum segment_state { FLYING, HERE, REDUCING, REDUCED };
 
-/* A segment in flight. Without a slot, a recv_reduce has it in place. */
+/* A segment in flight. A recv_reduce without a slot reads its message in place. */
 struct segment {
     struct strag_transfer transfer; /* first: the completion finds the segment by it */
     struct strag_pipeline *pipeline;
     struct segment *next; /* younger segment of the same operation, or next free one */
     size_t first, count;  /* elements of the vector */
-    int slot;             /* recv_reduce: the slot it is received in, or NONE */
+    int slot;             /* recv_reduce: the slot into which it is received, or NONE */
     enum segment_state state;
     uint64_t ticket; /* REDUCING: the reducer's */
 };
@@ -51,25 +51,25 @@ struct run {
     struct segment *oldest, *youngest;
     int flying;   /* segments in the queue */
     uint8_t lane; /* index */
-    int before;   /* the operation with elements before it to or from the same peer, or NONE */
+    int before;   /* the previous operation with elements, same peer and direction, or NONE */
 };
 
-/* A lane, and its part of the temporary space: slot s begins `offset + s * slot_elements` elements
- * after the beginning. */
+/* A lane, and its part of the temporary space, in which slot s begins at element
+ * `offset + s * slot_elements`. */
 struct lane {
     struct strag_transport *transport;
-    bool in_place; /* it lets messages be read in place: no slots */
+    bool in_place; /* the transport lets messages be read in place: no slots */
     size_t offset, slot_elements;
     int *free; /* slots, a stack */
     int nfree;
     bool in_step;   /* sends wait for the receives of earlier rounds */
-    bool kept_back; /* in this pass: an earlier operation has to have the next slot */
+    bool kept_back; /* in this pass: the next slot is reserved for an earlier operation */
 };
 
 struct strag_pipeline {
     const struct strag_plan *plan;
     const int32_t *content; /* per operation: as in struct strag_transfer */
-    int32_t *before;        /* per operation: the one before it to or from the same peer, or NONE */
+    int32_t *before;        /* per operation: the previous one, same peer and direction, or NONE */
     struct run *runs;
     int depth;
     struct segment *segments; /* the pool */
@@ -105,7 +105,7 @@ static void segment_complete(struct strag_transfer *transfer, int status)
     note_status(segment->pipeline, status);
 }
 
-/* As before a call, and after each that succeeds. */
+/* Put all segments into the free list, as between calls. */
 static void free_all_segments(struct strag_pipeline *pipeline)
 {
     pipeline->free = NULL;
@@ -118,7 +118,7 @@ static void free_all_segments(struct strag_pipeline *pipeline)
     }
 }
 
-/* The previous operation with the same peer and direction, for each; `last` has room for 2n. */
+/* Find, for each operation, the previous one of the same peer and direction. @param last  [2n] */
 static void link_peers(struct strag_pipeline *pipeline, int32_t *last)
 {
     const struct strag_plan *plan = pipeline->plan;
@@ -132,7 +132,7 @@ static void link_peers(struct strag_pipeline *pipeline, int32_t *last)
     }
 }
 
-/* The most operations that are ever active. */
+/* The most operations that are ever active at the same time. */
 static size_t most_active(const struct strag_plan *plan)
 {
     int most = 0;
@@ -190,7 +190,7 @@ static char *at(const struct strag_pipeline *pipeline, const void *vector, size_
     return (char *)(uintptr_t)vector + (ptrdiff_t)element * pipeline->call->extent;
 }
 
-/* Where an operation finds its own values. */
+/* The address of an operation's own values. */
 static char *own_values(const struct strag_pipeline *pipeline, const struct strag_op *op,
                         size_t element)
 {
@@ -205,7 +205,7 @@ static char *slot_address(const struct strag_pipeline *pipeline, const struct ru
 
 /* ---- Segments ---- */
 
-/* A message that arrived in place is not needed any more. */
+/* Release a message that arrived in place. */
 static void release(struct strag_pipeline *pipeline, const struct run *run, struct segment *segment)
 {
     struct strag_transport *transport = pipeline->lanes[run->lane].transport;
@@ -230,7 +230,7 @@ static struct segment *take_segment(struct strag_pipeline *pipeline, struct run 
     return segment;
 }
 
-/* The oldest segment is finished: it is not needed any more, nor its temporary space. */
+/* The oldest segment is finished: free it, and its temporary space. */
 static void retire(struct strag_pipeline *pipeline, int index)
 {
     struct run *run = &pipeline->runs[index];
@@ -251,7 +251,7 @@ static void retire(struct strag_pipeline *pipeline, int index)
     pipeline->free = segment;
 }
 
-/* Are the elements [first, end) of the operation free of all it must wait for? */
+/* Are all operations finished, on the elements [first, end), for which this one must wait? */
 static bool waits_done(const struct strag_pipeline *pipeline, int index, size_t first, size_t end)
 {
     int length;
@@ -266,7 +266,7 @@ static bool waits_done(const struct strag_pipeline *pipeline, int index, size_t 
     return true;
 }
 
-/* Where a segment's message is. */
+/* The address of a segment's message. */
 static const char *message_of(const struct strag_pipeline *pipeline, const struct run *run,
                               const struct segment *segment)
 {
@@ -305,7 +305,7 @@ static void test_reducing(struct strag_pipeline *pipeline, struct segment *segme
     note_status(pipeline, status);
 }
 
-/* Reduce what has arrived: several segments at a time, where the reducer works by itself. */
+/* Reduce segments that have arrived; several at a time if the reducer works in the background. */
 static void reduce_arrived(struct strag_pipeline *pipeline, int index)
 {
     for (struct segment *s = pipeline->runs[index].oldest; s; s = s->next) {
@@ -318,7 +318,7 @@ static void reduce_arrived(struct strag_pipeline *pipeline, int index)
     }
 }
 
-/* Retire what can be retired. @return whether there was something */
+/* Retire finished segments. @return whether there was one */
 static bool retire_finished(struct strag_pipeline *pipeline, int index)
 {
     struct run *run = &pipeline->runs[index];
@@ -382,15 +382,15 @@ static bool post(struct strag_pipeline *pipeline, int index)
     run->posted += count;
     int status = hand_over(pipeline, index, segment);
     if (status != STRAG_OK)
-        segment->state = HERE; /* it is not in flight: nothing to cancel */
+        segment->state = HERE; /* not in flight: nothing to cancel */
     note_status(pipeline, status);
     return true;
 }
 
 /* ---- The active operations ---- */
 
-/* Elements in a segment of a range that is cut: about the same number in all of them. Both sides
- * cut at the same elements. */
+/* The elements of each segment of a range that is cut: about the same number in all. Both sides cut
+ * at the same elements. */
 static size_t find_step(size_t length, size_t longest)
 {
     const size_t cut = longest < CUT ? 1 : CUT;
@@ -411,7 +411,7 @@ static void activate(struct strag_pipeline *pipeline, int index)
     uint8_t lane = pipeline->call->lane_of ? pipeline->call->lane_of[op->peer] : 0;
     size_t length = end - begin, longest = pipeline->call->lanes[lane].segment;
     *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end, .lane = lane};
-    /* An operation without elements posts nothing: the order of messages skips it. */
+    /* An operation without elements posts no message, so it is skipped here. */
     int before = pipeline->before[index];
     if (before != NONE && pipeline->runs[before].begin == pipeline->runs[before].end)
         before = pipeline->runs[before].before;
@@ -419,8 +419,8 @@ static void activate(struct strag_pipeline *pipeline, int index)
     run->step = length <= longest ? length : find_step(length, longest);
 }
 
-/* Let the active operations begin with the first unfinished one, and reach as far as they may.
- * @return whether some became active */
+/* Move head to the first unfinished operation, and tail as far as allowed.
+ * @return whether operations became active */
 static bool advance(struct strag_pipeline *pipeline)
 {
     const struct strag_plan *plan = pipeline->plan;
@@ -436,7 +436,7 @@ static bool advance(struct strag_pipeline *pipeline)
     }
 }
 
-/* Post what can be posted of one operation. @return whether there was something */
+/* Post all segments of an operation that can be posted. @return whether there was one */
 static bool post_all(struct strag_pipeline *pipeline, int index)
 {
     const struct run *run = &pipeline->runs[index];
@@ -450,8 +450,8 @@ static bool post_all(struct strag_pipeline *pipeline, int index)
     return posted;
 }
 
-/* Retire, and post receives. Temporary space goes to recv_reduce operations in order: none takes
- * any while an earlier one of its lane has something to receive and no space at all. */
+/* Retire segments, and post receives. Temporary space goes to recv_reduce operations in order: none
+ * takes a slot while an earlier one of its lane has more to receive and no slot at all. */
 static bool pass_receives(struct strag_pipeline *pipeline)
 {
     bool changed = false;
@@ -472,13 +472,13 @@ static bool pass_receives(struct strag_pipeline *pipeline)
     return changed;
 }
 
-/* Post sends. While one has more to send than may be in flight, later rounds send nothing in its
- * lane: links would carry their segments in place of the ones that others wait for. In step, they
- * send nothing either while something is to be received. */
+/* Post sends. While an operation has more to send than may be in flight, later rounds send nothing
+ * in its lane: their segments would take links away from segments that others wait for. In step,
+ * later rounds also send nothing while this round has messages to receive. */
 static bool pass_sends(struct strag_pipeline *pipeline)
 {
     bool changed = false;
-    int last[STRAG_LANES]; /* round that may send */
+    int last[STRAG_LANES]; /* the last round that may send */
     for (int l = 0; l < STRAG_LANES; l++)
         last[l] = pipeline->plan->rounds;
     for (int i = pipeline->head; i < pipeline->tail && pipeline->status == STRAG_OK; i++) {
@@ -498,7 +498,7 @@ static bool pass_sends(struct strag_pipeline *pipeline)
 
 /* ---- A call ---- */
 
-/* After an error: nothing stays in flight that the transport can cancel. */
+/* After an error: cancel all messages that the transport can cancel. */
 static void stop(struct strag_pipeline *pipeline)
 {
     struct strag_reducer *reducer = pipeline->call->reducer;
@@ -519,7 +519,7 @@ static void stop(struct strag_pipeline *pipeline)
     free_all_segments(pipeline);
 }
 
-/* In which lanes does the plan reduce anything, so that temporary space is needed? */
+/* In which lanes does the plan reduce, so that temporary space is needed? */
 static void find_uses(const struct strag_pipeline *pipeline, bool *uses)
 {
     if (pipeline->lanes[0].in_place && pipeline->lanes[1].in_place)
@@ -606,8 +606,8 @@ int strag_pipeline_start(struct strag_pipeline *pipeline, const struct strag_cal
     return status;
 }
 
-/* Post, reduce and retire all that can be. Receives are posted before sends: a message that finds
- * its receive posted is cheaper than an unexpected one. */
+/* Post, reduce and retire as much as possible. Receives are posted before sends: a message that
+ * finds its receive posted is cheaper than an unexpected one. */
 static void progress_operations(struct strag_pipeline *pipeline)
 {
     bool changed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Running a plan as a pipeline: operations of several rounds are active at the same time, cut into
- * segments. What engine.h promises about memory and progress is implemented here.
+ * segments. engine.h describes its memory and why it makes progress.
  */
 #ifndef STRAG_PIPELINE_H
 #define STRAG_PIPELINE_H
@@ -11,16 +11,16 @@
 struct strag_pipeline;
 
 /**
- * Prepare to run a plan, which must outlive what is made.
+ * Prepare to run a plan. The plan must outlive the result.
  *
- * @param content  per operation: as in struct strag_transfer; must outlive it, too
+ * @param content  per operation: as in struct strag_transfer; must outlive the result, too
  * @param depth    messages in flight for one operation, at least 1
- * @return what strag_pipeline_start takes; NULL when out of memory
+ * @return NULL if out of memory
  */
 struct strag_pipeline *strag_pipeline_create(const struct strag_plan *plan, const int32_t *content,
                                              int depth);
 
-/** NULL is allowed. */
+/** `pipeline` may be NULL. */
 void strag_pipeline_free(struct strag_pipeline *pipeline);
 
 /**

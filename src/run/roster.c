@@ -70,8 +70,8 @@ int strag_roster_partners(int n, int me, int *ranks)
     return count;
 }
 
-/* Half of log2(n), and two for the ways that silent ranks block; each chunk of a long roster has
- * its turn. */
+/* Half of log2(n), and two because silent ranks block some paths; times the number of chunks of a
+ * long roster, since a message has one chunk. */
 int strag_roster_exchanges(int n)
 {
     int levels = 1;
@@ -104,7 +104,7 @@ void strag_roster_forget(struct strag_roster *roster, int rank)
         *entry = roster->others[--roster->nothers];
 }
 
-/* News may be twice as old as it needs to come here. */
+/* News may be twice as old as the time it takes to reach all ranks. */
 void strag_roster_tick(struct strag_roster *roster)
 {
     const int oldest = 2 * strag_roster_exchanges(roster->n);
@@ -114,7 +114,7 @@ void strag_roster_tick(struct strag_roster *roster)
     }
 }
 
-/* The lowest of those that are missing are named: the entry of a higher one is replaced. */
+/* Reports name the lowest missing ranks, so the entry of a higher one is replaced. */
 static struct strag_roster_entry *find_room(struct strag_roster *roster, int rank)
 {
     struct strag_roster_entry *room = NULL;
@@ -128,7 +128,7 @@ static struct strag_roster_entry *find_room(struct strag_roster *roster, int ran
     return room;
 }
 
-/* Who is in a later call has entered this one, too. */
+/* A rank that is in a later call has entered this one, too. */
 void strag_roster_note(struct strag_roster *roster, const struct strag_roster_entry *entry)
 {
     const int rank = entry->rank;
@@ -257,7 +257,7 @@ bool strag_roster_read(struct strag_roster *roster, const struct strag_roster_me
             words[w] |= message->entered[w];
         for (int i = 0; i < message->nothers; i++)
             strag_roster_note(roster, &message->others[i]);
-        for (int i = roster->nothers - 1; i >= 0; i--) { /* who has come meanwhile */
+        for (int i = roster->nothers - 1; i >= 0; i--) { /* ranks that have come meanwhile */
             const struct strag_roster_entry *other = &roster->others[i];
             if (other->number < roster->number && has_entered(roster, other->rank))
                 strag_roster_forget(roster, other->rank);

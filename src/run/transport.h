@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the engine needs of a network. Implemented by shm/shm.c, by the component over Open
- * MPI's PML and over UCX, and by the tests' loopback.
+ * The engine's interface to a network. Implemented by shm/shm.c, by the component over Open MPI's
+ * PML and over UCX, and by the tests' loopback.
  *
- * Messages between two ranks must match in the order of posting. A transport moves elements; how
- * large one is, and how it is packed, is the transport's own knowledge.
+ * Messages between two ranks must match in the order of posting. A transport moves elements; only
+ * the transport knows how large an element is, and how it is packed.
  */
 #ifndef STRAG_TRANSPORT_H
 #define STRAG_TRANSPORT_H
@@ -12,19 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One message in flight; the engine owns it and leaves it alone until it is complete. */
+/* One message in flight. The engine owns it, and does not change it until it is complete. */
 struct strag_transfer {
-    /* Called once, from send, recv, progress or cancel. status: STRAG_OK or an error. It only takes
-     * note: the engine posts nothing from inside it. */
+    /* Called once, from send, recv, progress or cancel. status: STRAG_OK or an error. It only
+     * records the status: the engine posts no message from inside it. */
     void (*complete)(struct strag_transfer *transfer, int status);
     void *handle; /* for the transport */
 
-    /* Of recv_in_place, once it is complete: the elements, aligned for any type. NULL after an
-     * error. */
+    /* Once recv_in_place is complete: the elements, aligned for any type. NULL after an error. */
     const void *arrived;
 
-    /* Sends of a call that have the same number other than 0, the same buffer and the same length
-     * carry the same values: a transport may keep one copy for all of them. */
+    /* Sends of a call with the same number other than 0, the same buffer and the same length have
+     * the same values: a transport may keep one copy for all of them. */
     uint64_t content;
 };
 
@@ -35,14 +34,14 @@ struct strag_transport {
      * @param peer      rank of the other side
      * @param buffer    address of the first element
      * @param elements  at least 1
-     * @return STRAG_OK, then `complete` is called exactly once; or an error, then it never is
+     * @return STRAG_OK, and `complete` is called exactly once; or an error, and it never is
      */
     int (*send)(struct strag_transport *transport, struct strag_transfer *transfer, int peer,
                 const void *buffer, size_t elements);
     int (*recv)(struct strag_transport *transport, struct strag_transfer *transfer, int peer,
                 void *buffer, size_t elements);
 
-    /** Make progress; calls `complete` for what is done. @return STRAG_OK or an error */
+    /** Make progress, and call `complete` for completed messages. @return STRAG_OK or an error */
     int (*progress)(struct strag_transport *transport);
 
     /**
@@ -53,34 +52,33 @@ struct strag_transport {
     int (*cancel)(struct strag_transport *transport, struct strag_transfer *transfer);
 
     /*
-     * A transport whose messages arrive in memory of its own may let them be read there. Both are
-     * NULL where it does not.
+     * A transport whose messages arrive in memory of its own may let them be read there. Both
+     * functions are NULL if it does not.
      *
      * recv_in_place is recv without a buffer: when it has completed with STRAG_OK,
-     * transfer->arrived says where the elements are, to be read but not written, until they are
-     * released. That must happen once, in any order, and as soon as possible: they may be in the
-     * way of the peer's next message. Until then progress may move them, and change
-     * transfer->arrived. Nothing is to be released after an error, or when cancel returned
-     * STRAG_PENDING.
+     * transfer->arrived points to the elements, which may be read but not written, until they are
+     * released. They must be released once, in any order, and as soon as possible: they may use the
+     * room of the peer's next message. Until then progress may move them, and change
+     * transfer->arrived. Do not release after an error, or when cancel returned STRAG_PENDING.
      */
     int (*recv_in_place)(struct strag_transport *transport, struct strag_transfer *transfer,
                          int peer, size_t elements);
     void (*release)(struct strag_transport *transport, struct strag_transfer *transfer);
 
     /*
-     * A transport may also transfer short messages immediately (in_order.h); try_send is NULL where
-     * it does not, for this call. These messages are in one order with those of the functions
-     * above: what one rank sends by try_send the other may receive by recv, and the other way
-     * round. A rank that uses these functions has nothing else in flight.
+     * A transport may also transfer short messages immediately (in_order.h); try_send is NULL if it
+     * does not in this call. These messages are in one order with those of the functions above: a
+     * message sent by try_send may be received by recv, and the other way round. A rank that uses
+     * these functions has no other message in flight.
      *
-     * try_send: when it returns STRAG_OK the values have left the buffer; `content` is as in
-     * struct strag_transfer. try_recv shows the next message of a peer, as recv_in_place does;
-     * release_recv must release it before the peer's next one is asked for. Both return
-     * STRAG_PENDING when that is not possible now: call progress and try again.
+     * When try_send returns STRAG_OK, the values have left the buffer; `content` is as in struct
+     * strag_transfer. try_recv returns the address of a peer's next message, which must be released
+     * by release_recv before the peer's following message is asked for. Both return STRAG_PENDING
+     * if that is not possible now: call progress and try again.
      *
      * hint_wait may be NULL. It is called once, whenever try_recv or try_send is not possible, with
      * the ranks from which the caller needs a message before its next send or its end (bit r: rank
-     * r; ranks from 64 on are left out). 0: it waits for room, or for other ranks only.
+     * r; ranks from 64 on are left out). `ranks` is 0 if it waits for room or for such ranks only.
      */
     int (*try_send)(struct strag_transport *transport, int peer, const void *buffer,
                     size_t elements, uint64_t content);
@@ -89,8 +87,7 @@ struct strag_transport {
     void (*release_recv)(struct strag_transport *transport, int peer);
     void (*hint_wait)(struct strag_transport *transport, uint64_t ranks);
     size_t try_send_max; /* elements of a message */
-    int try_send_depth;  /* messages to a peer for which there is room, once earlier calls' are read
-                          */
+    int try_send_depth;  /* messages to a peer that have room, once earlier calls' have been read */
 };
 
 #endif

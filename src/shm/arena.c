@@ -2,21 +2,20 @@
 /*
  * A process's arena, and those of other processes.
  *
- * It is a System V segment, which another process attaches, for reading, by its number alone. Its
- * owner need not help, it has no name in a file system, and the two may be in different namespaces
- * of users, processes, mounts and networks, as ranks in containers are: only their IPC namespace
- * and their user have to be the same. In another IPC namespace that number is another segment's, or
- * nobody's: the opener does not find the key that it was given.
+ * An arena is a System V segment, which another process attaches, for reading, by its number. The
+ * owner need not help, the segment has no name in a file system, and the two processes may be in
+ * different namespaces of users, processes, mounts and networks, as ranks in containers are: only
+ * their IPC namespace and their user have to be the same. In another IPC namespace the number is
+ * another segment's, or unused: the opener does not find the key that it was given.
  *
- * The segment is marked for removal as soon as its owner has attached it. Linux lets others attach
- * it all the same (shmat(2)), and it is gone with the last process that has it, however that ends.
- * It takes memory only where something was written; but if the system does not overcommit memory
- * (vm.overcommit_memory=2), all of it is reserved in the beginning, or refused. So no process gets
- * SIGBUS in the middle of a call. Nobody can make a segment shorter, nobody else can write there,
- * and it is in no core file.
+ * The segment is marked for removal as soon as its owner has attached it. Linux still lets others
+ * attach it (shmat(2)), and removes it with the last process that has it, however that ends. Only
+ * pages that were written take memory; but if the system does not overcommit memory
+ * (vm.overcommit_memory=2), the whole segment is reserved in the beginning, or refused. So no
+ * process gets SIGBUS in the middle of a call. No process can make a segment shorter, no other
+ * process can write there, and it is in no core file.
  *
- * All of it goes when the last communicator of the process does that shares memory, or that may
- * inherit from one that does.
+ * The process keeps its arena until strag_shm_process_free.
  */
 #define _GNU_SOURCE /* MADV_DONTDUMP */
 
@@ -30,21 +29,20 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 
-/* ---- Our own ---- */
+/* ---- The own arena ---- */
 
-/* @return NULL: errno says why not */
+/* @return NULL on failure, with errno */
 static void *attach(int segment, size_t bytes, int flags)
 {
     void *memory = shmat(segment, NULL, flags);
     if (memory == (void *)-1)
         return NULL;
-    (void)madvise(memory, bytes, MADV_DONTDUMP); /* or core files are longer */
+    (void)madvise(memory, bytes, MADV_DONTDUMP); /* keeps core files short */
     return memory;
 }
 
-/* From now on also processes of the same user can attach the segment for reading only. (The
- * superuser can do more. In a user namespace that does not map its own user this is not possible.)
- */
+/* From now on processes of the same user, too, can attach the segment only for reading. (The
+ * superuser can do more. This fails in a user namespace that does not map its own user.) */
 static void make_read_only(int segment)
 {
     struct shmid_ds status;
@@ -67,7 +65,7 @@ static enum strag_shm_reason why_refused(void)
     }
 }
 
-/* @return its memory; or NULL, and the reason */
+/* @return the segment's memory; or NULL, and the reason */
 static void *make_segment(size_t bytes, int *segment, enum strag_shm_reason *reason)
 {
     *segment = shmget(IPC_PRIVATE, bytes, IPC_CREAT | SHM_NORESERVE | S_IRUSR | S_IWUSR);
@@ -83,7 +81,7 @@ static void *make_segment(size_t bytes, int *segment, enum strag_shm_reason *rea
     return memory;
 }
 
-/* The lists of the arena's parts: all are free. @return false: out of memory */
+/* Make the lists of the arena's parts; all are free. @return false if out of memory */
 static bool make_lists(struct strag_shm_process *process)
 {
     const struct strag_shm_size *size = &process->arena.size;
@@ -166,7 +164,7 @@ void strag_shm_arena_drop(struct strag_shm_process *process)
     process->arena.base = NULL;
 }
 
-/* ---- Others' ---- */
+/* ---- Arenas of other processes ---- */
 
 struct strag_shm_opened *strag_shm_arena_add(struct strag_shm_process *process, uint64_t key,
                                              void *base, bool mapped)
@@ -206,7 +204,7 @@ void strag_shm_arena_unmap_unused(struct strag_shm_process *process)
     }
 }
 
-/* Attach the one that its owner has announced. @return NULL, and the reason */
+/* Attach the segment of an arena's owner. @return its memory; or NULL, and the reason */
 static void *attach_other(const struct strag_shm_info *owner, enum strag_shm_reason *reason)
 {
     struct shmid_ds status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Draining: a rank that waits takes messages of peers that are starved of room into memory of its
- * own. That are messages that it has not asked for yet, and those that it holds in place because
- * what it must reduce them with is not there.
+ * Draining: a rank that waits copies messages of peers that are starved of room into private
+ * memory. It copies messages that it has not asked for yet, and messages that it holds in place
+ * because it does not have the values yet with which it must reduce them.
  */
 #include "shm/layout.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each comes after many looks in vain, and all of them take seconds. */
+/* Failures in a row, for want of memory. Each comes after many polls; all of them take seconds. */
 enum { DRAIN_TRIES = 1 << 16 };
 
 void strag_shm_free_drained(struct strag_shm_arrival *arrival)
@@ -19,7 +19,7 @@ void strag_shm_free_drained(struct strag_shm_arrival *arrival)
     free(arrival);
 }
 
-/* A copy of the message in a cell. @return NULL: out of memory */
+/* Copy the message that a cell announces. @return NULL if out of memory */
 static struct strag_shm_drained *copy_of(const struct strag_shm_peer *peer,
                                          const struct strag_shm_cell *cell)
 {
@@ -42,7 +42,7 @@ static bool drain_held(struct strag_shm_peer *peer)
         struct strag_shm_arrival *arrival = &peer->arrivals[number % STRAG_SHM_CELLS];
         struct strag_shm_drained *drained;
         if (arrival->released || !strag_shm_is_before(peer->released, number))
-            continue; /* done with, or just released with the one before it */
+            continue; /* done with, or just released with the message before it */
         drained = copy_of(peer, &peer->in[number % STRAG_SHM_CELLS]);
         if (!drained)
             return false;
@@ -60,7 +60,7 @@ static bool drain_next(const struct strag_shm *shm, struct strag_shm_peer *peer)
         const struct strag_shm_cell *cell = &peer->in[number % STRAG_SHM_CELLS];
         if (atomic_load_explicit(&cell->tag, memory_order_acquire) != (peer->in_tag | number))
             return true;
-        /* Of a call that failed: it is not read, since its slot may have been used again. */
+        /* A message of a failed call is not read, since its slot may have been used again. */
         if (!strag_shm_is_before(cell->call, (uint32_t)shm->call)) {
             struct strag_shm_drained *drained = copy_of(peer, cell);
             if (!drained)

@@ -5,11 +5,11 @@
 
 #include <sched.h>
 
-/* At a rank that is about to say why, or not to: a second or more. It may have been stopped. */
+/* Checks of a rank that is about to decide: a second or more. It may have been stopped. */
 enum { LOOKS = 1000000 };
 
-/* The number comes last, and is 0 meanwhile: who reads it before and after the rest, and finds the
- * same, has read what belongs to it. */
+/* The number is written last, and is 0 meanwhile. If a reader finds the same number before and
+ * after the rest, the rest belongs to that number. */
 void strag_shm_enter_call(struct strag_shm *shm, uint64_t number, uint64_t bytes, uint64_t what)
 {
     struct strag_shm_entry *entry = &shm->mailbox.status->entered[number % STRAG_SHM_ENTERED];
@@ -20,7 +20,7 @@ void strag_shm_enter_call(struct strag_shm *shm, uint64_t number, uint64_t bytes
     atomic_store_explicit(&entry->number, number, memory_order_release);
 }
 
-/* Each number by itself: they only decide who speaks. */
+/* The members may be read half changed: they only decide which rank reports. */
 void strag_shm_say_wait(struct strag_shm *shm, const struct strag_shm_wait *wait)
 {
     struct strag_shm_waiting *waiting = &shm->mailbox.status->waiting;
@@ -40,7 +40,7 @@ bool strag_shm_is_gone(const struct strag_shm *shm, int rank)
     return shm->peer[rank] && strag_shm_has_left(shm->peer[rank]);
 }
 
-/* @return false: it is being written */
+/* @return false if the entry is empty, or is being written */
 static bool read_entry(const struct strag_shm_entry *entry, struct strag_shm_entered *call)
 {
     call->number = atomic_load_explicit(&entry->number, memory_order_acquire);
@@ -84,15 +84,15 @@ struct strag_shm_wait strag_shm_read_wait(const struct strag_shm *shm, int index
     return wait;
 }
 
-/* Will the rank, which has claimed to say why the call ends, do so? It is deciding. */
+/* Has the rank claimed to report why the call ends, and not decided yet? */
 static bool awaits_decision(const struct strag_shm_waiting *waiting, uint64_t number)
 {
     return atomic_load(&waiting->claims_why) == number && atomic_load(&waiting->said_why) < number;
 }
 
-/* Each claims first, and then looks. Of two that claim at the same time one at least sees the
- * other: the higher rank gives way to the lower, which waits for that. Who has said why claims no
- * more afterwards: so the claim is read first, and then whether it was said. */
+/* Each rank claims first, and then reads the others' claims. Of two ranks that claim at the same
+ * time, at least one sees the other: the higher rank gives way to the lower, which waits for that.
+ * A rank that has reported withdraws its claim, so the claim is read first, then the report. */
 bool strag_shm_tells_why(struct strag_shm *shm, uint64_t number)
 {
     struct strag_shm_waiting *mine = &shm->mailbox.status->waiting;

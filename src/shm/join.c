@@ -2,11 +2,11 @@
 /*
  * A communicator joins the ranks of its host, and leaves them (shm/shm.h has the steps).
  *
- * It gets a mailbox in the arena of each rank's process. When it leaves, others may still be in its
- * last call: they read messages that were sent to them, and see in our mailbox how far we have
- * taken theirs. So all of it stays as it is until they have left, too: `begun` is LEFT, or their
- * mailbox has another key. Every communicator that joins or leaves looks which of those that left
- * before need nothing any more.
+ * A communicator gets a mailbox in the arena of each rank's process. When a rank leaves, others may
+ * still be in the last call: they read messages that it sent to them, and see in its mailbox which
+ * of theirs it has taken. So all of its memory stays as it is until they have left, too: their
+ * `begun` is LEFT, or their mailbox has another key. Whenever a communicator joins or leaves, those
+ * that left before are freed if they can be.
  */
 #define _GNU_SOURCE /* cpu_set_t */
 
@@ -20,11 +20,11 @@
 #include <unistd.h>
 
 enum {
-    FEW_EACH = 2, /* ranks for each processor that they may run on, and */
-    FEW_MAX = 16, /* in all: they look at one another while they wait */
+    FEW_EACH = 2, /* ranks for each processor on which they may run, and */
+    FEW_MAX = 16, /* in all: more ranks do not check each other while they wait */
 };
 
-/* Where a channel that has no ring yet is read. */
+/* The empty cells of a channel that has no ring yet. */
 static const struct strag_shm_cell no_cells[STRAG_SHM_CELLS];
 
 /* ---- A rank's side ---- */
@@ -75,7 +75,7 @@ static size_t units_of(const struct strag_shm *shm)
     return strag_shm_mailbox_bytes(shm->n) / STRAG_SHM_MAILBOX_UNIT;
 }
 
-/* The first place that is long enough. @return in units; or how many there are: none */
+/* @return the first place that is long enough, in units; the number of units if there is none */
 static size_t find_units(const struct strag_shm_process *process, size_t wanted)
 {
     const size_t units = process->arena.size.mailboxes / STRAG_SHM_MAILBOX_UNIT;
@@ -88,7 +88,7 @@ static size_t find_units(const struct strag_shm_process *process, size_t wanted)
     return units;
 }
 
-/* Those who still look at a mailbox that was here see that it is another one. */
+/* Clear a mailbox. Ranks that still read the previous mailbox here see that it is gone. */
 static void clear(void *memory, size_t bytes)
 {
     _Atomic uint64_t *words = memory;
@@ -166,7 +166,7 @@ static void destroy_left(struct strag_shm_process *process, struct strag_shm **p
     destroy(shm);
 }
 
-/* Those that left before, and that no other rank looks at any more. */
+/* Free communicators that left before, and that no other rank reads any more. */
 static void settle(struct strag_shm_process *process)
 {
     struct strag_shm **place = &process->left;
@@ -196,7 +196,7 @@ void strag_shm_free(struct strag_shm *shm)
     pthread_mutex_unlock(&process->lock);
 }
 
-/* ---- Keeping what was opened ---- */
+/* ---- Keeping arenas open ---- */
 
 struct strag_shm_hold {
     struct strag_shm_process *process;
@@ -279,7 +279,7 @@ int strag_shm_process_settle(struct strag_shm_process *process)
 
 /* ---- Joining ---- */
 
-/* Which processors this rank may run on. Unknown: none. */
+/* Find the processors on which this rank may run; none if that is unknown. */
 static void find_processors(struct strag_shm_info *info)
 {
     cpu_set_t set;
@@ -323,7 +323,7 @@ enum strag_shm_reason strag_shm_make(struct strag_shm *shm, struct strag_shm_inf
     return reason;
 }
 
-/* Do ranks share processors, and only a few of them each? The same on all ranks. */
+/* Do ranks share processors, but only a few of them each? The same on all ranks. */
 static bool are_few(const struct strag_shm *shm, const struct strag_shm_info *infos)
 {
     if (!infos[0].yields || !strag_shm_is_alone(shm) || shm->n > FEW_MAX)
@@ -338,7 +338,7 @@ static bool are_few(const struct strag_shm *shm, const struct strag_shm_info *in
     return true;
 }
 
-/* Another rank's mailbox, in an arena that was opened. @return whether it can be there */
+/* Find another rank's mailbox, in an open arena. @return whether it is there */
 static bool meet(struct strag_shm *shm, int index, const struct strag_shm_info *info)
 {
     struct strag_shm_peer *peer = &shm->peers[index];
@@ -382,9 +382,10 @@ static enum strag_shm_reason meet_all(struct strag_shm *shm, const struct strag_
     return STRAG_SHM_ABLE;
 }
 
-/* Which processors the ranks of this host may run on, all together, as far as is known: each set of
- * processors counts once, and sets that overlap not more than there are. The system is asked for
- * that only where there are several sets: it takes as long as all else here. */
+/* The number of processors on which the ranks of this host may run, all together, as far as is
+ * known. Each set of processors counts once; as sets may overlap, the result is at most the number
+ * of processors online. The system is asked for that only if there are several sets: that takes as
+ * long as everything else here. */
 static int count_processors(const struct strag_shm *shm, const struct strag_shm_info *infos)
 {
     int count = 0, sets = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much memory a process may share, and what is made of it.
+ * How much memory a process may share, and how an arena divides it.
  *
- * Everything that a site may forbid is asked before, since what passes a limit is not always
- * refused: the process may be killed for its memory later. Of what a limit leaves we take a small
- * part, so that nobody finds strag where his program is short of memory.
+ * All limits are read before memory is requested, since a request beyond a limit is not always
+ * refused: the process may be killed for its memory later. Only a small part of each limit is used,
+ * so that strag does not make a program run out of memory.
  *
  * For n ranks on a host, with 256 MiB of addresses:
  *
@@ -15,8 +15,8 @@
  *     192   1.3 MiB   166 KiB             8 of  8 KiB   10                       149
  *    1024   254 KiB   106 KiB             4 of  4 KiB    8                       37
  *
- * A process touches its own arena, and those parts of others' that are for it: at most 32 MiB with
- * up to 192 ranks, if all send to all by way of all slots.
+ * A process touches its own arena, and the parts of others' arenas with messages for it: at most
+ * 32 MiB with up to 192 ranks, if all send to all through all slots.
  */
 #include "shm/arena.h"
 
@@ -31,9 +31,9 @@ enum {
     HEADER = 2048, /* the first mailbox and the last rings, which are used first, share a page */
     PAGE = 4096,
 
-    /* Bytes. Users' long vectors begin where pages do, or a little behind that. A slot that does
-     * so, too, takes a quarter longer (16 KiB, 2 ranks: 3.8 us, 3.2 elsewhere): a processor that
-     * reads one takes it for what it has just written to the other, if the last 12 bits are equal.
+    /* Bytes. Users' long vectors begin at a page, or a little behind. If a slot did so, too, a
+     * message would take a quarter longer (16 KiB, 2 ranks: 3.8 us, 3.2 elsewhere): a processor
+     * mistakes a read for one of data just written, if the last 12 bits of the addresses are equal.
      */
     SMALL_ASIDE = 3072,
     LARGE_ASIDE = 1792,
@@ -43,18 +43,18 @@ enum {
     SMALL_LEAST = 4,          /* pairs of slots: they fill a page */
     SMALL_MOST = 64,          /* ... */
     LARGE_LEAST = 4,          /* slots */
-    LARGE_WELL = 5,           /* ... before they are made longer */
+    LARGE_WELL = 5,           /* ... at least, or they are made shorter */
     LARGE_MOST = 64,          /* ... */
     SLOT_LEAST = 4096,        /* bytes */
     RESERVE_LEAST = 4,        /* communicators */
     RESERVE_MOST = 1024,      /* ... */
-    TAKEN_APART = 32,         /* most ranks that each have a line of their own for `taken` */
-    PART_OF_ADDRESSES = 8,    /* what is left of them, in parts of which we take one */
+    TAKEN_APART = 32,         /* with more ranks than this, `taken` entries share lines */
+    PART_OF_ADDRESSES = 8,    /* one part in this many of the addresses left is used */
     PART_OF_CGROUP = 16,      /* the same of a cgroup's limit */
-    PART_TOUCHED = 8,         /* of the addresses that we map */
+    PART_TOUCHED = 8,         /* the same of the mapped addresses is touched */
     CGROUP_NAME = 4096,       /* bytes */
     TOUCHED_MOST = 4 << 20,   /* bytes of an arena: few ranks do not need more */
-    BEYOND_TOUCHED = 4,       /* times what may be touched that is tolerated: with 1024 ranks */
+    BEYOND_TOUCHED = 4,       /* an arena may be this many times too large: with 1024 ranks */
 };
 
 const char *strag_shm_reason_text(enum strag_shm_reason reason)
@@ -76,9 +76,9 @@ const char *strag_shm_reason_text(enum strag_shm_reason reason)
     return known ? texts[reason] : "unknown";
 }
 
-/* ---- What the site allows ---- */
+/* ---- The site's limits ---- */
 
-/* A file's first number. @return SIZE_MAX: there is none */
+/* A file's first number. @return SIZE_MAX if there is none */
 static size_t number_in(const char *path)
 {
     unsigned long long number = 0;
@@ -90,7 +90,7 @@ static size_t number_in(const char *path)
     return found ? (size_t)number : SIZE_MAX;
 }
 
-/* The least number in the group's file and in those of the groups that it is in.
+/* The least number in the files of a group and of the groups above it.
  * @param group  such as /jobs/17; it is changed */
 static size_t least_in_groups(const char *mount, char *group, const char *name)
 {
@@ -108,8 +108,8 @@ static size_t least_in_groups(const char *mount, char *group, const char *name)
     }
 }
 
-/* Of a line of /proc/self/cgroup: hierarchy:controllers:/group, with no controllers in version 2.
- */
+/* The limit from a line of /proc/self/cgroup, which is hierarchy:controllers:/group. Version 2 has
+ * no controllers there. */
 static size_t limit_of_line(char *line, const char *mount)
 {
     char folder[256];
@@ -144,7 +144,7 @@ size_t strag_shm_cgroup_limit(const char *list, const char *mount)
     return least;
 }
 
-/* @return SIZE_MAX: no limit */
+/* @return SIZE_MAX if there is no limit */
 static size_t soft_limit(int resource)
 {
     struct rlimit limit;
@@ -178,7 +178,7 @@ struct strag_shm_limits strag_shm_limits_ask(size_t wanted)
     return limits;
 }
 
-/* ---- What is made of it ---- */
+/* ---- Dividing an arena ---- */
 
 static size_t rounded(size_t bytes, size_t unit)
 {
@@ -231,7 +231,7 @@ size_t strag_shm_arena_bytes(const struct strag_shm_size *size)
            (size_t)(size->large + size->reserve) * size->slot;
 }
 
-/* What is the scarcest? */
+/* Which limit is too low? */
 static enum strag_shm_reason why_not(const struct strag_shm_limits *limits)
 {
     if (limits->touched < limits->mapped / PART_TOUCHED)

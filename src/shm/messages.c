@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One message through shared memory is sent, or received, if there is room, or data.
+ * Sends or receives one message through shared memory, if there is room, or if it has come.
  */
 #include "shm/layout.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Does it pay to keep the message out of other processors' caches? Not if it fills less than half
- * of a slot: few such ones are in the caches at a time (two ranks, 4 to 16 KiB: a third slower),
- * nor where ranks share processors, and so caches. */
+ * of a slot: only a few such messages are in the caches at a time (two ranks, 4 to 16 KiB: a third
+ * slower). And not if ranks share processors, and so caches. */
 static bool is_long(const struct strag_shm *shm, size_t bytes)
 {
     return !shm->host.yields && 2 * bytes >= shm->arena.size.slot;
@@ -40,7 +40,7 @@ static int copy_out(const struct strag_shm *shm, const void *slot, void *buffer,
 
 /* ---- Sending ---- */
 
-/* Has the peer taken this message that we sent? */
+/* Has the peer taken this message? */
 static bool is_taken(struct strag_shm_peer *peer, int64_t number)
 {
     if (peer->taken < number)
@@ -58,8 +58,8 @@ static void announce(const struct strag_shm *shm, struct strag_shm_peer *peer,
     atomic_store_explicit(&cell->tag, peer->out_tag | (uint32_t)++peer->sent, memory_order_release);
 }
 
-/* @return where the same values are, for one more message; or STRAG_SHM_NO_SLOT. They are there as
- * long as the channel for which they were put there has not used the slot again. */
+/* Find the slot that has the same values, and count one more message in it. The slot has them until
+ * the channel for which they were written uses it again. @return STRAG_SHM_NO_SLOT if none does */
 static uint16_t find_shared(struct strag_shm *shm, const void *buffer, size_t elements,
                             uint64_t content)
 {
@@ -71,7 +71,7 @@ static uint16_t find_shared(struct strag_shm *shm, const void *buffer, size_t el
         if (peer->sent - shared->number >= STRAG_SHM_CELLS)
             continue;
         const uint16_t slot = peer->slots[(uint64_t)shared->number % STRAG_SHM_CELLS];
-        if (slot == STRAG_SHM_NO_SLOT) /* it came back; perhaps they were put elsewhere since */
+        if (slot == STRAG_SHM_NO_SLOT) /* it was put back; another slot may have the values */
             continue;
         shm->process->uses[slot]++;
         return slot;
@@ -87,8 +87,8 @@ static void remember_shared(struct strag_shm *shm, const struct strag_shm_peer *
         (struct strag_shm_shared){content, buffer, elements, peer, peer->sent + 1};
 }
 
-/* The values in a slot of their own. @param[in,out] slot  what is there already; STRAG_SHM_NO_SLOT:
- * nothing, also where STRAG_PENDING is returned: there is no room */
+/* Copy the values to a slot of their own. @param[in,out] slot  the one to use, STRAG_SHM_NO_SLOT to
+ * take another one @return STRAG_OK; STRAG_PENDING if no slot is free; or an error */
 static int copy_to_slot(struct strag_shm *shm, const void *buffer, size_t elements, uint16_t *slot)
 {
     if (*slot == STRAG_SHM_NO_SLOT)
@@ -103,9 +103,9 @@ static int copy_to_slot(struct strag_shm *shm, const void *buffer, size_t elemen
     return status;
 }
 
-/* For the slot of the message that was in the same cell before, which has been taken and is still
- * with the channel: the same again; or, if the next message is_long, the slot that has not been
- * used for longest. STRAG_SHM_NO_SLOT: there is none, or it is of no use. */
+/* The message that was in the same cell before has been taken, but the channel may still have its
+ * slot. @return that slot; or, if the next message is_long, the least recently used slot instead;
+ * STRAG_SHM_NO_SLOT if there is none, or if it does not suit */
 static uint16_t reuse_slot(struct strag_shm *shm, struct strag_shm_peer *peer, uint16_t *place,
                            size_t bytes)
 {
@@ -122,7 +122,7 @@ static uint16_t reuse_slot(struct strag_shm *shm, struct strag_shm_peer *peer, u
     return STRAG_SHM_NO_SLOT;
 }
 
-/* The message goes where the values are, in a slot. @return as send_now */
+/* Send a message in a slot, if possible the one that has its values already. @return as send_now */
 static int send_in_slot(struct strag_shm *shm, struct strag_shm_peer *peer,
                         struct strag_shm_cell *cell, const void *buffer, size_t elements,
                         uint64_t content)
@@ -147,13 +147,13 @@ static int send_in_slot(struct strag_shm *shm, struct strag_shm_peer *peer,
     return STRAG_OK;
 }
 
-/* There is no room for a message. */
+/* There is no room for a message: wait, unless the peer has ended the call. */
 static int stand_by(struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
     return strag_shm_is_over(shm, peer) ? STRAG_ERR_MISMATCH : STRAG_PENDING;
 }
 
-/* ... although the peer has taken what was sent before: others are in the way. */
+/* ... although the peer has taken earlier messages: other channels use the room. */
 static int starve(struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
     if (!shm->starved)
@@ -161,21 +161,21 @@ static int starve(struct strag_shm *shm, const struct strag_shm_peer *peer)
     return stand_by(shm, peer);
 }
 
-/* The call is over for the peer: will it never take what it has not taken yet, or not before we
- * return? It wants no more of this call's messages. Those of earlier ones it takes out of the way
- * while it waits in a later call; but if it has given one up it may never come back. */
+/* Will the peer, having ended the call, take no more messages before this rank returns? It takes no
+ * more of this call's messages. It drops those of earlier calls while it waits in a later one; but
+ * if it has given a call up it may never come back. */
 static bool takes_no_more(const struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
     const struct strag_shm_rank_status *status = peer->status;
     const uint64_t begun = atomic_load_explicit(&status->begun, memory_order_acquire);
-    if (begun <= shm->call || begun == STRAG_SHM_LEFT) /* who has left needs no ring */
+    if (begun <= shm->call || begun == STRAG_SHM_LEFT) /* a rank that has left needs no ring */
         return false;
     return peer->out_call == (uint32_t)shm->call ||
            atomic_load_explicit(&status->given_up, memory_order_relaxed) + 1 >= begun;
 }
 
-/* ... for want of a ring: messages keep theirs until they are taken. (Most ranks for which the call
- * is over have taken all: we have not looked since.) */
+/* There is no ring: a channel keeps its ring until its messages are taken. (Most ranks that have
+ * ended the call have taken all of them, but `taken` may be out of date.) */
 static int starve_of_rings(struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
     for (int i = 0; i < shm->n; i++) {
@@ -187,7 +187,7 @@ static int starve_of_rings(struct strag_shm *shm, const struct strag_shm_peer *p
     return starve(shm, peer);
 }
 
-/* @return STRAG_OK, STRAG_PENDING: there is no room, or an error */
+/* @return STRAG_OK; STRAG_PENDING if there is no room; or an error */
 static int send_now(struct strag_shm *shm, struct strag_shm_peer *peer, const void *buffer,
                     size_t elements, uint64_t content)
 {
@@ -220,8 +220,8 @@ int strag_shm_send_pending(struct strag_shm *shm, const struct strag_shm_pending
 
 /* ---- Receiving ---- */
 
-/* The next message of this call. @return NULL: it is not there yet; or peer->received was moved on
- * to it, and it must be released */
+/* The next message of this call, or of a later one; peer->received is moved to it, and it must be
+ * released. @return NULL if it has not come yet */
 static const struct strag_shm_cell *next_message(const struct strag_shm *shm,
                                                  struct strag_shm_peer *peer)
 {
@@ -249,7 +249,7 @@ static struct strag_shm_drained *take_drained(struct strag_shm_peer *peer)
     return drained;
 }
 
-/* The message that receive_now has found. It must be released. */
+/* The message that receive_now has returned. It must be released. */
 static struct strag_shm_arrival *last_arrival(struct strag_shm_peer *peer)
 {
     if (__builtin_expect(peer->drained != NULL, 0))
@@ -263,7 +263,7 @@ static const void *values_of(const struct strag_shm_peer *peer, const struct str
                                            : strag_shm_slot(peer->arena, cell->slot);
 }
 
-/* As receive_now, of what was drained; STRAG_PENDING: there is nothing of this call. */
+/* As receive_now, among drained messages. @return STRAG_PENDING if there is none of this call */
 static int receive_drained(const struct strag_shm *shm, struct strag_shm_peer *peer,
                            size_t elements, const void **values)
 {
@@ -281,8 +281,8 @@ static int receive_drained(const struct strag_shm *shm, struct strag_shm_peer *p
     return STRAG_OK;
 }
 
-/* The next message, which must have this many elements. It must be released.
- * @return STRAG_OK, STRAG_PENDING: it is not there yet, or an error */
+/* Find the next message, which must have this many elements. It must be released.
+ * @return STRAG_OK; STRAG_PENDING if it has not come yet; or an error */
 static int receive_now(struct strag_shm *shm, struct strag_shm_peer *peer, size_t elements,
                        const void **values)
 {
@@ -295,14 +295,14 @@ static int receive_now(struct strag_shm *shm, struct strag_shm_peer *peer, size_
     if (!cell && !strag_shm_is_over(shm, peer))
         return STRAG_PENDING;
     if (!cell)
-        cell = next_message(shm, peer); /* perhaps it had come between these two looks */
+        cell = next_message(shm, peer); /* it may have come between these two checks */
     if (!cell)
         return STRAG_ERR_MISMATCH;
-    if (cell->call != (uint32_t)shm->call) { /* a later one: it stays for our next call */
+    if (cell->call != (uint32_t)shm->call) { /* of a later call: keep it for that */
         peer->received--;
         return STRAG_ERR_MISMATCH;
     }
-    if (cell->bytes != elements * shm->size) { /* ranks call with other counts */
+    if (cell->bytes != elements * shm->size) { /* ranks made the call with different counts */
         strag_shm_release(last_arrival(peer));
         return STRAG_ERR_MISMATCH;
     }
@@ -329,9 +329,9 @@ int strag_shm_receive_pending(struct strag_shm *shm, const struct strag_shm_pend
     return status;
 }
 
-/* Messages of a call that was given up take the room of others. @return whether more of them may
- * come from the peer: not when the call was over for it before we looked, nor behind a message of
- * this call or of a later one */
+/* Drop a peer's messages of a call that was given up: they take the room of others. @return whether
+ * more of them may come: not if the peer had ended that call before this check, nor if a message of
+ * this call or of a later one has come */
 static bool drop_old_of(struct strag_shm *shm, struct strag_shm_peer *peer)
 {
     const uint64_t given_up =
@@ -355,7 +355,7 @@ void strag_shm_drop_old(struct strag_shm *shm)
 
 /* ---- In order, without a queue ---- */
 
-/* Take note of how a try ended. @return status */
+/* Record the result of try_send or try_recv. @return status */
 static int note(struct strag_shm *shm, int status)
 {
     if (status != STRAG_PENDING && shm->published)

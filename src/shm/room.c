@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Room for messages: slots and rings of our own arena, and how they come back.
+ * Room for messages: slots and rings of the own arena, and how they are put back.
  *
- * A channel keeps the slots of its last 8 messages: nothing has to be asked for in most calls. It
- * uses them again; but for messages that fill half of a slot it exchanges them, if each rank has a
- * processor, for those that have not been used for longest (figures are below). What messages that
- * were taken have kept comes back when nothing is left, from all the process's communicators that
- * are not in a call. More than `large` are taken only when that many are in use: memory that was
- * never needed stays untouched. The engine relies on room for the next message to a rank once this
- * one has taken what it was sent. Slots for all that do not grant that, but two rules do:
+ * A channel keeps the slots of its last 8 messages and uses them again, so most calls take none
+ * from the process. If each rank has a processor, a message that fills half of a slot exchanges it
+ * for the least recently used one (figures are below). When no slot is free, slots of messages that
+ * were taken are put back, from all communicators of the process that are not in a call. Slots in
+ * reserve stay untouched, as long as they are not needed. The engine relies on room for the next
+ * message to a rank that has taken all earlier ones. Slots that all communicators share do not
+ * guarantee that, but two rules do:
  *
- *   1. A rank that waits, whatever for, and sees that another one is starved of room, takes what
- *      this one has sent it, and what it holds in place of it, into memory of its own (drains it).
- *   2. A communicator that has nothing in a slot gets one in any case: there is one in reserve for
+ *   1. A rank that waits, whatever for, and sees that a peer is starved of room, copies the peer's
+ *      messages, also those that it holds in place, into private memory (drains them).
+ *   2. A communicator that has no message in a slot always gets one: there is one in reserve for
  *      each. And it has a ring of its own.
  *
- * So a rank that is starved in a call has messages of this communicator in flight, or none is in
- * its way. Each of their receivers is in the call, or will be, since it has not got all that the
- * call has for it; there it takes the message because it wants it, or drains it because it waits.
- * Other communicators, whose threads may wait for this very call, have taken nothing that it must
- * have.
+ * So a rank that is starved in a call has messages of this communicator in flight. Each of their
+ * receivers is in the call, or will be, since it has not received all of the call's messages; there
+ * it takes the message because it needs it, or drains it because it waits. Other communicators,
+ * whose threads may wait for this very call, cannot take the reserved slot and the own ring.
  *
- * If a receiver's call has failed it takes nothing more of it. Slots of such messages are free at
- * once; their ring is free when the receiver has left, or waits in a later call and takes them out
- * of the way. Who needs the ring waits for that; but it fails, too, if the messages are of its own
- * call, or if the receiver has given up a call and has not waited in a later one since: it may
+ * If a receiver's call has failed, it takes no more of the call's messages. Their slots are free at
+ * once; their ring is free when the receiver has left, or when it waits in a later call and drops
+ * them. A rank that needs the ring waits for that. But it fails, too, if the messages are of its
+ * own call, or if the receiver has given up a call and has not waited in a later one since: it may
  * never come back.
  *
- * Slots go round, since what another processor has in its cache is expensive to write. Microseconds
- * of an allreduce of two ranks that halves its vector, by the slots in which 8 messages are in
- * flight (EPYC 9004, caches of 1 MiB; the processors share a third cache):
+ * Slots are used in turn, since a line that is in another processor's cache is expensive to write.
+ * Microseconds of an allreduce of two ranks that halves its vector, by the number of slots for 8
+ * messages in flight (EPYC 9004, caches of 1 MiB; the processors share a third-level cache):
  *
  *     slots of 32 KiB     8    16    32    64   128   256
  *      64 KiB           9.6   8.8   6.2   4.2   4.3   7.5
@@ -37,15 +36,15 @@
  *       1 MiB           136    76    60    60    76    88
  *       4 MiB           641   339   340   422   425   712
  *
- * What is shared by communicators is under the process's lock, where there are threads; in others
- * nothing is locked. What belongs to one communicator may be read by another one's call only
- * while it is not in a call itself: it enters calls, and so does who looks after it.
+ * If there are threads, the process's lock guards data that communicators share; else there is no
+ * locking. A communicator's own data may be used by another communicator's call only while it is
+ * not in a call itself: both must enter it (strag_shm_enter, try_enter).
  */
 #include "shm/layout.h"
 
 #include <sched.h>
 
-enum { RINGS_LOOKED = 32 }; /* at most, for an idle one of others, each time */
+enum { RINGS_LOOKED = 32 }; /* rings examined at a time, at most, to find an idle one */
 
 static void lock(struct strag_shm_process *process)
 {
@@ -59,7 +58,7 @@ static void unlock(struct strag_shm_process *process)
         pthread_mutex_unlock(&process->lock);
 }
 
-/* ---- Who has a communicator ---- */
+/* ---- Entering a communicator ---- */
 
 static bool try_enter(struct strag_shm *shm)
 {
@@ -67,7 +66,7 @@ static bool try_enter(struct strag_shm *shm)
            !atomic_exchange_explicit(&shm->in_call, true, memory_order_acquire);
 }
 
-/* Who looks after it does not wait while he does. */
+/* A call that looks after another communicator does not wait meanwhile, so this is short. */
 void strag_shm_enter(struct strag_shm *shm)
 {
     while (!try_enter(shm))
@@ -85,9 +84,9 @@ static void push_large(struct strag_shm_process *process, unsigned slot)
         process->free_reserve[process->nfree_reserve++] = (uint16_t)slot;
 }
 
-/* @param newest  the slot that was put back last, rather than the first. Ranks that share
- * processors share caches, too, and a slot that was never used costs the kernel its pages: with 16
- * ranks on two processors the first 40 calls of 1 MiB took 7.7 ms in the mean, and take 3.6 so. */
+/* @param newest  take the slot that was put back last, rather than the first. Ranks that share
+ * processors share caches, too, and the kernel must provide pages for a slot's first use: with 16
+ * ranks on two processors the first 40 calls of 1 MiB take 3.6 ms in the mean, without it 7.7. */
 static unsigned pop_large(struct strag_shm_process *process, bool newest)
 {
     struct strag_shm_rotation *rotation = &process->rotation;
@@ -115,7 +114,7 @@ static void put(struct strag_shm *shm, unsigned slot)
     shm->slots_used--;
 }
 
-/* A communicator stays in the list until somebody wants room. */
+/* List a communicator as one with slots. It stays in the list until a slot is missing. */
 static void set_busy(struct strag_shm *shm)
 {
     if (shm->is_busy)
@@ -149,7 +148,7 @@ static unsigned pop(const struct strag_shm *shm, size_t bytes)
     return process->large_used < process->arena.size.large ? take_large(shm) : STRAG_SHM_NO_SLOT;
 }
 
-/* Slots of messages to a peer, up to a number, come back. */
+/* Put back the slots of messages to a peer, up to a number. */
 static void put_up_to(struct strag_shm *shm, struct strag_shm_peer *peer, int64_t last)
 {
     for (int64_t number = peer->sent - STRAG_SHM_CELLS + 1; number <= last && peer->in_slots > 0;
@@ -167,11 +166,11 @@ void strag_shm_see_taken(struct strag_shm_peer *peer)
 {
     uint32_t taken = atomic_load_explicit(peer->out_taken, memory_order_acquire);
     int64_t last = peer->sent - (uint32_t)((uint32_t)peer->sent - taken);
-    if (last > peer->taken) /* or nobody has that mailbox any more */
+    if (last > peer->taken) /* else it has not changed, or the mailbox is not the peer's any more */
         peer->taken = last;
 }
 
-/* What peers have taken comes back; so does what they will never read. */
+/* Put back the slots of messages that peers have taken, or will never read. */
 static void look_after(struct strag_shm *shm)
 {
     for (int i = 0; i < shm->n && shm->slots_used > 0; i++) {
@@ -202,7 +201,7 @@ static void look_after_others(struct strag_shm *shm)
     }
 }
 
-/* ---- ... as seen by a call ---- */
+/* ---- Slots: functions for a call ---- */
 
 unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes)
 {
@@ -218,7 +217,7 @@ unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes)
         slot = pop(shm, bytes);
     }
     if (slot == STRAG_SHM_NO_SLOT && shm->slots_used == 0)
-        slot = take_large(shm); /* its own, in reserve */
+        slot = take_large(shm); /* the communicator's, in reserve */
     if (slot != STRAG_SHM_NO_SLOT) {
         process->uses[slot] = 1;
         shm->slots_used++;
@@ -252,7 +251,7 @@ void strag_shm_put_slot(struct strag_shm *shm, unsigned slot)
 
 /* ---- Rings ---- */
 
-/* Has the peer taken all that was sent to it, or left? */
+/* Has the peer taken all messages to it, or left? */
 static bool is_idle(struct strag_shm_peer *peer)
 {
     if (peer->taken != peer->sent)
@@ -260,7 +259,7 @@ static bool is_idle(struct strag_shm_peer *peer)
     return peer->taken == peer->sent || strag_shm_has_left(peer);
 }
 
-/* A ring may go to another channel if nothing in it is on its way. */
+/* Take a ring from its channel, if none of its messages is in flight. @return whether it is free */
 static bool give_up_ring(const struct strag_shm *shm, const struct strag_shm_user *user)
 {
     if (user->shm != shm && !try_enter(user->shm))
@@ -273,7 +272,7 @@ static bool give_up_ring(const struct strag_shm *shm, const struct strag_shm_use
     return idle;
 }
 
-/* @return a ring that nobody has, or that its user can do without; NULL: there is none */
+/* @return a ring that is free, or that its channel does not need; NULL if there is none */
 static struct strag_shm_ring *find_ring(struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
     struct strag_shm_process *process = shm->process;
@@ -290,7 +289,7 @@ static struct strag_shm_ring *find_ring(struct strag_shm *shm, const struct stra
     return NULL;
 }
 
-/* The mailbox's own. */
+/* @return the mailbox's ring; NULL if its channel needs it */
 static struct strag_shm_ring *find_own(struct strag_shm *shm, struct strag_shm_peer *peer)
 {
     const struct strag_shm_user user = {shm, shm->ring_user};

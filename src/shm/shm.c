@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The engine's messages through memory that the ranks of a host share (shm/arena.h says
- * what is in it).
+ * The engine's messages through memory that the ranks of a host share (shm/arena.h describes it).
  *
- * A message is copied once, by its sender, into a cell or a slot, where the receiver reads it: what
- * it reduces it takes straight from there. Elements that are not contiguous are packed on the way
- * in, and unpacked on the way out: what is in the slots does not depend on how a rank lays its
- * elements out.
+ * A message is copied once, by its sender, into a cell or a slot, where the receiver reads it; a
+ * reduction reads it directly from there. Elements with gaps are packed when they are copied in,
+ * and unpacked when they are copied out: a slot's content does not depend on a rank's layout of
+ * elements.
  *
  * Sends complete when they are copied; those that find no room wait in a queue, and so do receives.
  *
  * A call that fails, or that ranks made with different counts, leaves messages behind, and waits
- * for some that will never come. Every message carries its call's number: those of earlier calls
- * are dropped. And a rank that has waited for long, or has given a call up, publishes in which call
- * it is: no rank waits for a message, or for room, in a call that is over for the other side.
+ * for others that will never come. Every message has its call's number: those of earlier calls are
+ * dropped. And a rank that has waited for long, or has given a call up, publishes the call that it
+ * is in: no rank waits for a message, or for room, in a call that the other side has ended.
  * (Ranks that have different plans for different counts may still wait in a circle.)
  */
 #include "shm/layout.h"
@@ -24,10 +23,10 @@
 #include <string.h>
 
 enum {
-    DRAIN = 64,       /* progresses in which nothing happens, until we look who is starved, and
-                         whether the communicator has failed */
+    DRAIN = 64,       /* progresses in which no message moves, between two checks for starved peers
+                         and for a failed communicator */
     CALLS = 32,       /* between two calls of the host's progress, if a rank never has to wait */
-    TURNS_MAX = 4096, /* bytes; the root of longer vectors had better have its own in the cache */
+    TURNS_MAX = 4096, /* bytes; the root of longer vectors stays, with its vector in the cache */
 };
 
 /* ---- Waiting ---- */
@@ -46,7 +45,7 @@ static int append(struct strag_shm_queue *queue, const struct strag_shm_pending 
     return STRAG_OK;
 }
 
-/* Must the message stand back, since one before it to or from the same peer is waiting? */
+/* Must the message wait because an earlier one to or from the same peer is waiting? */
 static bool stands_back(const struct strag_shm_queue *queue, size_t end,
                         const struct strag_shm_peer *peer)
 {
@@ -72,7 +71,7 @@ static int post(struct strag_shm *shm, struct strag_shm_queue *queue, try_fn *tr
     return status;
 }
 
-/* Finish what can be finished, and keep the rest in order. @return whether there was something */
+/* Finish messages if possible, and keep the rest in order. @return whether one was finished */
 static bool scan(struct strag_shm *shm, struct strag_shm_queue *queue, try_fn *try)
 {
     size_t kept = 0, length = queue->length;
@@ -157,7 +156,7 @@ static void shm_release(struct strag_transport *base, struct strag_transfer *tra
     strag_shm_release(transfer->handle);
 }
 
-/* All ranks are on this host: they have the same numbers there. */
+/* All ranks are on this host, so a rank is its index on the host. */
 static void shm_hint_wait(struct strag_transport *base, uint64_t ranks)
 {
     strag_shm_publish_wait(strag_shm_of(base), ranks);
@@ -176,7 +175,7 @@ static bool drop(struct strag_shm_queue *queue, const struct strag_transfer *tra
     return true;
 }
 
-/* What waits has not begun. A message that comes all the same is dropped by the next call. */
+/* A message in a queue has not begun. If it comes after this, the next call drops it. */
 static int shm_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
     struct strag_shm *shm = strag_shm_of(base);
@@ -186,8 +185,9 @@ static int shm_cancel(struct strag_transport *base, struct strag_transfer *trans
     return STRAG_OK;
 }
 
-/* A rank that never waits would never do the host's other work, either. (Where ranks share
- * processors each has to wait at times, and progress would give the processor away.) */
+/* A rank that never waits would never do the host's other work, so call its progress from time to
+ * time. (If ranks share processors, each has to wait at times, and progress would give the
+ * processor away.) */
 void strag_shm_next_call(struct strag_shm *shm, uint64_t number, bool polls)
 {
     shm->polls = polls;

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank does while it waits for others of its host.
+ * How a rank waits for others of its host.
  *
  * If every rank has a processor, it polls. If ranks share processors, it gives its own away, so
- * that the one it waits for can run. A process switch takes longer than a message, so where few
- * ranks share a processor a rank first looks whether that helps: each publishes for whose messages
- * it waits, and all can see whether these have come. Two ranks on each of two processors, of which
- * A waits for all the others:
+ * that the rank for which it waits can run. A process switch takes longer than a message, so if few
+ * ranks share a processor, a rank first checks whether that helps: each rank publishes the ranks
+ * from which it needs messages, and all can see whether these have come. Two ranks on each of two
+ * processors, of which A waits for all the others:
  *
  *     processor 0    A waits for B C D     B waits for A
  *     processor 1    C waits for A         D: not known
  *
- * A polls on: B could do nothing. C gives its processor to D. If all wait, some message is on its
- * way. When it is there for another rank alone, a few more polls are made: a result goes to one
- * rank right behind the other, and a rank that yields now is back only two switches later. From
- * time to time the processor is given away all the same: the ranks may have moved, and other
- * processes may want it.
+ * A continues to poll: B could not go on. C gives its processor to D. If all wait, some message is
+ * in flight. If it arrives for another rank only, this rank still polls a few more times: a result
+ * is sent to one rank right after the other, and a rank that yields now is back only two switches
+ * later. From time to time the processor is given away in any case: the ranks may have moved, and
+ * other processes may need it.
  *
- * With fewer than two ranks for a processor nobody does that: 3 on 2 are now two and one, now all
- * on the same processor, and a rank that yields at once loses nothing. Microseconds a call of 8
- * bytes, which each rank begins when all have left a barrier, by who shares a processor (Open MPI's
- * own recursive doubling, direct that yields, direct that looks):
+ * With fewer than two ranks for a processor, ranks yield at once, without this check: 3 ranks on 2
+ * processors may be two and one, or all on one, and a rank that yields at once loses nothing.
+ * Microseconds per call of 8 bytes, which each rank begins when all have left a barrier, by the
+ * ranks that share a processor (Open MPI's recursive doubling; direct that yields; direct that
+ * checks):
  *
  *     0 and 1     3.25  3.09  3.20
  *     0 and 2     2.43  2.59  3.10
@@ -33,13 +34,13 @@
 #include <sched.h>
 
 enum {
-    SPINS = 1,          /* looks before others get the processor, if our wait is not published */
-    YIELD_AFTER = 4096, /* looks before they get it at times, if every rank has a processor */
-    LOOKS = 256,        /* between two calls of the host's progress */
-    LOOKS_YIELDED = 32, /* the same, if others had the processor between two looks */
-    LOOKS_KEPT = 200,   /* the same, if no rank there could go on */
-    LOOKS_POLLED = 64,  /* looks in vain, until a rank that polls says in which call it is */
-    LOOKS_BEHIND = 4,   /* when another one can go on, after none could */
+    SPINS = 1,          /* polls before this rank yields, if its wait is not published */
+    YIELD_AFTER = 4096, /* polls before it yields at times, if every rank has a processor */
+    LOOKS = 256,        /* polls between two calls of the host's progress */
+    LOOKS_YIELDED = 32, /* the same, if it yields between two polls */
+    LOOKS_KEPT = 200,   /* the same, if it keeps the processor, since no other rank could go on */
+    LOOKS_POLLED = 64,  /* polls before a call that polls publishes its number */
+    LOOKS_BEHIND = 4,   /* polls when another rank can go on, after none could */
 };
 
 void strag_shm_publish_call(struct strag_shm *shm, uint64_t begun)
@@ -77,7 +78,7 @@ static void pause_briefly(void)
 #endif
 }
 
-/* The host's progress gives the processor away, where ranks share processors. */
+/* Publish the call, and do the host's other work. That yields, if ranks share processors. */
 static void progress_host(struct strag_shm *shm)
 {
     strag_shm_publish_call(shm, shm->call);
@@ -116,11 +117,11 @@ static bool is_stuck(const struct strag_shm *shm, int rank)
     return false;
 }
 
-/* Could another rank go on if it had this rank's processor? (Who is elsewhere is not examined any
- * further: reading what it writes would hold it up.) */
+/* Could another rank go on if it had this rank's processor? (Ranks on other processors are not
+ * examined any further: reading the lines that they write would delay them.) */
 static bool another_can_go_on(struct strag_shm *shm)
 {
-    strag_shm_publish_processor(shm); /* we may have moved */
+    strag_shm_publish_processor(shm); /* this rank may have moved */
     int processor = atomic_load_explicit(&shm->mailbox.status->processor, memory_order_relaxed);
     for (int i = 0; i < shm->n; i++) {
         const struct strag_shm_rank_status *status = shm->peers[i].status;
@@ -132,7 +133,7 @@ static bool another_can_go_on(struct strag_shm *shm)
     return false;
 }
 
-/* Is it better to look again than to give the processor away? */
+/* Is it better to poll again than to yield? */
 static bool keeps(struct strag_shm *shm)
 {
     if (!shm->published)
@@ -146,8 +147,8 @@ static bool keeps(struct strag_shm *shm)
     return shm->behind > 0;
 }
 
-/* Ranks share processors. Looks are counted over all calls: each call may wait for a moment only,
- * and the host's other work must go on all the same. */
+/* Ranks share processors. Polls are counted over all calls, so that the host's other work is done
+ * even if each call waits only for a moment. */
 static void share_processor(struct strag_shm *shm)
 {
     bool keep = keeps(shm);
@@ -160,7 +161,7 @@ static void share_processor(struct strag_shm *shm)
         sched_yield();
 }
 
-/* Another rank may wait for messages of a call that is over for this one. */
+/* From time to time publish the call: another rank may wait in a call that this one has ended. */
 void strag_shm_poll(struct strag_shm *shm)
 {
     const _Atomic uint64_t *begun = &shm->mailbox.status->begun;
@@ -169,7 +170,7 @@ void strag_shm_poll(struct strag_shm *shm)
         strag_shm_publish_call(shm, shm->call);
 }
 
-/* The host's other work goes on from time to time, as other ranks may need it. */
+/* The host's other work is done from time to time, as other ranks may need it. */
 void strag_shm_wait(struct strag_shm *shm)
 {
     shm->idle++;

@@ -2,27 +2,27 @@
 /*
  * Writing values into slots: through the caches, or around them.
  *
- * A processor that writes a line which another one has in its cache first has to take it away from
- * there. If both share a third cache, that is bearable, and slots that go round have left the
- * second ones by then (shm/room.c). If they share none, it takes ten times as long as
- * all the rest of a message. What is written around the caches, into memory, takes nothing away;
- * the receiver reads it from memory, which is no slower than from a far cache, but slower than from
- * a common one. Microseconds for 32 KiB (EPYC 9004), when many such messages follow each other:
+ * A processor that writes a line which another one has in its cache must first take it away from
+ * there. If both share a third-level cache, that is cheap, and slots used in turn have left the
+ * second-level caches by then (shm/room.c). If they share none, it takes ten times as long as the
+ * rest of a message. Data written around the caches, into memory, takes no line away; the receiver
+ * reads it from memory, which is no slower than from a far cache, but slower than from a common
+ * one. Microseconds for 32 KiB (EPYC 9004), when many such messages follow each other:
  *
  *                          write  read    around: write  read
  *     a common cache         1.2   0.7              1.1   2.0
  *     none                    13   1.8              1.1   2.0
  *
- * Who shares a cache cannot be asked: a virtual machine says what it likes, and moves, and so do
- * ranks that are not bound. So it is timed. Messages go through the caches as long as that takes
- * less than TIMES as long as around them, which leaves enough for the receiver's reading; from time
- * to time those that go around are tried through the caches again. Each rank decides that for
- * itself: to the receiver it is no matter how a message was written.
+ * The system does not say reliably which ranks share a cache: a virtual machine may report anything
+ * and may move, and so may ranks that are not bound. So writes are timed. Messages go through the
+ * caches as long as that takes less than TIMES as long as around them, which leaves enough for the
+ * receiver's reading; from time to time messages go through the caches again, as a trial. Each rank
+ * decides for itself: how a message was written does not matter to the receiver.
  *
- * Some of all messages are timed, and the median counts. (Some that follow each other may say
- * little: what the first ones cost depends on how those before them were written.) Which ones is
- * left to chance: every fourth could be those to one of a plan's four partners. There is one way
- * for all partners, though some may be near and others far.
+ * A part of all messages is timed, and the median counts. (Consecutive messages would say little:
+ * the cost of the first ones depends on how earlier ones were written.) They are chosen at random:
+ * every fourth message could always go to the same one of a plan's four partners. All partners use
+ * the same way, though some may be near and others far.
  */
 #include "base/text.h"
 #include "shm/layout.h"
@@ -36,22 +36,22 @@
 #endif
 
 enum {
-    LONG = 4096,   /* bytes: shorter messages go through the caches, and are not timed */
-    FIRST = 128,   /* messages through the caches, until the others are timed: the memory is new */
-    LEARN = 128,   /* messages around the caches, to know what they cost */
-    AGAIN = 65536, /* messages around the caches, until the others are tried again */
-    LATER = 1 << 20, /* messages through the caches, until the cost of others is measured again */
-    EVERY = 4,       /* messages of which one is timed, in the mean */
+    LONG = 4096,     /* bytes: shorter messages go through the caches, and are not timed */
+    FIRST = 128,     /* messages through the caches at first, while the memory is new */
+    LEARN = 128,     /* messages around the caches, to measure their cost */
+    AGAIN = 65536,   /* messages around the caches, before the other way is tried again */
+    LATER = 1 << 20, /* messages through the caches, before the other way is measured again */
+    EVERY = 4,       /* one message in this many is timed, in the mean */
     TIMES = 4,
     EXPENSIVE =
-        3, /* medians in a row that are TIMES as much, until messages go around the caches */
+        3, /* medians in a row above TIMES the other way's, before messages go around the caches */
 };
 
 _Static_assert(LEARN >= STRAG_SHM_SAMPLES * (2 * EVERY - 1), "enough of them to be timed");
 
 /* ---- Copying ---- */
 
-/* Both are lines: slots begin at a line. */
+/* Slots begin at a cache line, so all stores are aligned. */
 static void copy_around(char *slot, const char *values, size_t bytes)
 {
     size_t done = 0;
@@ -66,7 +66,7 @@ static void copy_around(char *slot, const char *values, size_t bytes)
         _mm_stream_si128(to + 2, c);
         _mm_stream_si128(to + 3, d);
     }
-    _mm_sfence(); /* or they may be seen after the announcement */
+    _mm_sfence(); /* else they might be visible only after the announcement */
 #endif
     memcpy(slot + done, values + done, bytes - done);
 }
@@ -125,7 +125,7 @@ bool strag_shm_writes_around(struct strag_shm_writing *writing)
     return writing->around;
 }
 
-/* 0 to 2 * EVERY - 2 messages are left out: by a linear congruence, which is enough of chance. */
+/* Leave out 0 to 2 * EVERY - 2 messages at random, by a linear congruential generator. */
 bool strag_shm_times_write(struct strag_shm_writing *writing)
 {
     if (writing->untimed > 0) {

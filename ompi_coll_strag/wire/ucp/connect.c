@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two endpoints are made here, since with an unlucky choice of UCX_TLS none could be made.
+ * Each rank makes two endpoints here, to find out whether UCX_TLS leaves a usable transport.
  *
- * Messages must not be taken for those of other communicators. A receiver knows its communicator by
- * a number that it chose itself, and the sender puts that number into the tag.
+ * Messages of different communicators must not be confused. Each rank chooses a number for the
+ * communicator, and senders put the receiver's number into the tag.
  */
 #include "internal.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a rank sends to all others; if they need it, its address follows, padded. */
+/* A rank sends this to all others. Its worker's address follows, padded, if a rank needs one. */
 struct card {
     int32_t id;
     int32_t pid;
@@ -31,15 +31,15 @@ static bool is_local(const struct coll_strag_ucp_joining *joining, int rank)
     return OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(joining->comm, rank)->super.proc_flags);
 }
 
-/* Agree on the least of `count` numbers, of which the first one is above all ranks if all are able.
- */
+/* Begin to agree on the least of each of `count` numbers. The first one is the lowest rank that is
+ * not able. */
 static void agree(struct coll_strag_ucp_joining *joining, bool able, int count)
 {
     joining->numbers[0] = able ? INT32_MAX : joining->rank;
     strag_exchange_minimum(joining->exchange, joining->numbers, count);
 }
 
-/* Are all able? If not, the lowest rank that is not says why. */
+/* Are all ranks able? If not, the lowest one that is not warns with its reason. */
 static bool agreed(struct coll_strag_ucp_joining *joining)
 {
     char who[sizeof joining->reason], host[72] = "?";
@@ -55,9 +55,9 @@ static bool agreed(struct coll_strag_ucp_joining *joining)
     return joining->connects;
 }
 
-/* ---- What they need to know of each other ---- */
+/* ---- Exchanging cards ---- */
 
-/* Is there a rank of which the address is not known yet? */
+/* Does this process know the address of every rank? */
 static bool knows_all(const struct coll_strag_ucp_joining *joining)
 {
     bool all = true;
@@ -92,7 +92,7 @@ void coll_strag_ucp_begin(struct coll_strag_ucp_joining *joining, ompi_communica
     agree(joining, open, 3);
 }
 
-/* For what comes. Addresses are needed where not all know all others. */
+/* Allocate. Cards have addresses unless every rank knows all others'. */
 static void make_room(struct coll_strag_ucp_joining *joining)
 {
     const size_t n = (size_t)joining->n, align = sizeof(uint64_t);
@@ -120,10 +120,10 @@ static void show_card(struct coll_strag_ucp_joining *joining)
     strag_exchange_allgather(joining->exchange, joining->cards, joining->stride);
 }
 
-/* ---- What follows from it ---- */
+/* ---- Reaching peers ---- */
 
-/* A process of this host can be watched if it is seen from here: it may have a name space of its
- * own for numbers of processes. */
+/* A process of this host can be watched if this process can see it: it may be in another PID
+ * namespace. */
 static struct coll_strag_ucp_peer *add_peer(const struct coll_strag_ucp_joining *joining, int rank)
 {
     const struct card *card = card_of(joining, rank);
@@ -141,7 +141,8 @@ static struct coll_strag_ucp_peer *add_peer(const struct coll_strag_ucp_joining 
     return peer;
 }
 
-/* The first rank after this one, cyclically, that is on this host, or is not. @return -1: none */
+/* @return the first rank after this one, cyclically, on this host (`local`) or on another one; -1
+ * if there is none */
 static int next_rank(const struct coll_strag_ucp_joining *joining, bool local)
 {
     for (int step = 1; step < joining->n; step++) {
@@ -208,7 +209,7 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
     *joining = (struct coll_strag_ucp_joining){.comm = NULL};
 }
 
-/* ---- One more ---- */
+/* ---- Another transport ---- */
 
 int32_t coll_strag_ucp_number(void)
 {

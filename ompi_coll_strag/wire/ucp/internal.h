@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of this folder share. Only they include UCX's headers, and they are built only
- * where configure finds these.
+ * Declarations that the files of this folder share. Only they include UCX's headers, and they are
+ * built only if configure finds those.
  */
 #ifndef COLL_STRAG_UCP_INTERNAL_H
 #define COLL_STRAG_UCP_INTERNAL_H
@@ -13,8 +13,8 @@
 #include <ucp/api/ucp.h>
 
 /*
- * libucp is opened at the first use, and not linked: it installs signal handlers when it is loaded,
- * which are not for programs that do without it, and hosts that lack it can still load us.
+ * libucp is opened at the first use, not linked: it installs signal handlers when it is loaded,
+ * which programs that do not use UCX must not get; and a host without it can still load strag.
  */
 #define COLL_STRAG_UCP_FUNCTIONS(X)                                                                \
     X(ucp_cleanup)                                                                                 \
@@ -41,7 +41,7 @@ struct coll_strag_ucp_library {
     COLL_STRAG_UCP_FUNCTIONS(COLL_STRAG_UCP_POINTER)
 };
 
-enum { COLL_STRAG_REASON_MAX = 240 }; /* bytes of a text that says why something cannot be */
+enum { COLL_STRAG_REASON_MAX = 240 }; /* bytes of a text that says why UCX cannot be used */
 
 /* Bits of a message's tag (messages.c). */
 enum {
@@ -50,23 +50,23 @@ enum {
     COLL_STRAG_UCP_RANK_BITS = 24,
 };
 
-/* A process, on whatever host: what all communicators know of it. It stays until the end. */
+/* A process on any host, shared by all communicators. It is kept until the end. */
 struct coll_strag_ucp_peer {
-    int32_t number; /* among all */
+    int32_t number; /* index in coll_strag_ucp.all */
     ucp_address_t *address;
-    ucp_ep_h endpoint;    /* NULL: not needed yet */
-    ucs_status_t failure; /* UCS_OK: none is known */
+    ucp_ep_h endpoint;    /* NULL until it is needed */
+    ucs_status_t failure; /* UCS_OK if none is known */
     bool local;           /* on this host */
-    bool ended;           /* with a failure: the process does not run any more */
+    bool ended;           /* the failure is that the process has ended */
     int32_t pid;
-    uint64_t start_time; /* when it started, in the kernel's ticks; 0: it cannot be watched */
+    uint64_t start_time; /* when it started, in the kernel's ticks; 0 if it cannot be watched */
 };
 
-/* This process's part; `lock` guards everything of UCX's, too. */
+/* This process's part. `lock` also guards all calls of UCX. */
 struct coll_strag_ucp_process {
     pthread_mutex_t lock;
     bool tried, open;
-    char reason[COLL_STRAG_REASON_MAX]; /* tried, but not open */
+    char reason[COLL_STRAG_REASON_MAX]; /* why it is not open, if tried */
     void *handle;
     struct coll_strag_ucp_library library;
     ucp_context_h context;
@@ -75,9 +75,9 @@ struct coll_strag_ucp_process {
     size_t address_bytes;
     uint64_t start_time;
     opal_hash_table_t *peers;         /* by name: struct coll_strag_ucp_peer */
-    struct coll_strag_ucp_peer **all; /* [number]: the same, this process itself among them */
+    struct coll_strag_ucp_peer **all; /* [number]: the same peers; this process is one of them */
     int nall, all_room;
-    uint32_t next_id; /* communicators so far */
+    uint32_t next_id; /* the next transport's number */
 };
 
 extern struct coll_strag_ucp_process coll_strag_ucp;
@@ -86,39 +86,39 @@ extern struct coll_strag_ucp_process coll_strag_ucp;
 struct coll_strag_ucp_transport {
     struct coll_strag_transport super;
     int rank;
-    const struct strag_compact *peers; /* [rank]: its process's number here; */
-    struct strag_compact own_peers;    /* ... these, or the communicator's first transport's */
-    struct strag_compact ids;          /* [rank]: the number that it gave this one */
-    unsigned idle;                     /* looks without a result */
-    double watched;                    /* seconds: when it was last looked whether peers run */
+    const struct strag_compact *peers; /* [rank]: its process's number here. Points to own_peers, */
+    struct strag_compact own_peers;    /* ... or to those of the communicator's first transport */
+    struct strag_compact ids;          /* [rank]: that rank's number for this transport */
+    unsigned idle;                     /* scans without a result */
+    double watched;                    /* when peers were last checked, seconds */
 };
 
 /**
- * Load the library and make the worker, at the first call. Any thread.
+ * Load the library and make the worker, at the first call. May be called by any thread.
  *
- * @param[out] reason  why not
- * @return whether they are there
+ * @param[out] reason  why UCX cannot be used
+ * @return whether it can
  */
 bool coll_strag_ucp_open(const char **reason);
 
-/** A process that is known, or NULL. The caller has the lock, here and below. */
+/** @return NULL if the process is not known. The caller has the lock, here and below. */
 struct coll_strag_ucp_peer *coll_strag_ucp_find(opal_process_name_t name);
 
-/** Remember a process. @param address  is copied @return NULL: out of memory */
+/** Record a process. @param address  copied @return NULL if out of memory */
 struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const void *address,
                                                size_t bytes);
 
-/** Make the endpoint to a process, unless it is there. @return UCS_OK, or why not */
+/** Make the endpoint to a process, unless it exists. @return UCS_OK, or an error */
 ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer);
 
-/** When a process of this host started. @return 0: it has ended, or cannot be seen */
+/** When a process of this host started. @return 0 if it has ended, or cannot be seen */
 uint64_t coll_strag_ucp_start_time(int32_t pid);
 
-/** Does a process still run? If it is seen that it does not, its failure is recorded. */
+/** Check whether a process still runs. If it has certainly ended, its failure is recorded. */
 void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer);
 
-/** A transport of a communicator, which is all 0 but for own_peers and ids.
- * @param peers  must outlive it */
+/** @param transport  all zero except own_peers and ids
+ * @param peers      must outlive it */
 void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
                                    ompi_communicator_t *comm, const struct strag_compact *peers);
 

@@ -5,16 +5,16 @@
  *     tag    | the communicator's number on the receiving rank | call's shape | sender's rank |
  *              63                                            36  35          24  23            0
  *
- * Calls that differ in vector, operator or plan have different shapes, but for one pair in 4,096.
+ * Calls that differ in vector, operator or plan have different shapes, except one pair in 4,096.
  * Messages with the same tag from the same worker match in the order of posting, as the engine
- * needs it.
+ * requires.
  *
  * Elements with gaps between their data are packed into temporary space, a message at a time, and
- * unpacked from there. (A type may have gaps on some ranks only, and all messages of a call have to
- * go the same way, so the PML is none.)
+ * unpacked from there. (They cannot use the PML instead: a type may have gaps on some ranks only,
+ * and all messages of a call must use the same transport.)
  *
- * A receive belongs to no endpoint of UCX's; so a rank that waits for a peer checks whether it has
- * failed.
+ * A receive belongs to no endpoint of UCX, so a rank that waits for a peer checks whether the peer
+ * has failed.
  */
 #include "internal.h"
 
@@ -22,10 +22,10 @@
 
 #include <stdlib.h>
 
-/* How often to check peers that nothing comes from. */
+/* How often to check peers from which no message comes. */
 static const double watch_seconds = 0.5;
 
-enum { IDLE_LOOKS = 1024 }; /* looks without a result after which the clock is read */
+enum { IDLE_LOOKS = 1024 }; /* scans without a result after which the clock is read */
 
 static struct coll_strag_ucp_transport *own(struct strag_transport *transport)
 {
@@ -37,7 +37,7 @@ static const struct coll_strag_ucp_library *library(void)
     return &coll_strag_ucp.library;
 }
 
-/* Under the lock. */
+/* The caller has the lock. */
 static struct coll_strag_ucp_peer *peer_of(const struct coll_strag_ucp_transport *transport,
                                            int rank)
 {
@@ -67,8 +67,8 @@ static bool has_gaps(const struct coll_strag_transport *transport)
     return !ompi_datatype_is_contiguous_memory_layout(transport->dtype, 2);
 }
 
-/* What UCX is to send or fill. @param[out] message  bytes, and for elements with gaps the rest
- * @return NULL: out of memory */
+/* @param[out] message  bytes; for elements with gaps also packed, buffer and elements
+ * @return the memory that UCX sends or fills; NULL if out of memory */
 static void *prepare(const struct coll_strag_transport *transport,
                      struct coll_strag_message *message, const void *buffer, size_t elements)
 {
@@ -92,7 +92,7 @@ static void *prepare(const struct coll_strag_transport *transport,
 
 /* ---- Requests ---- */
 
-/* It is complete, and its request is freed; now its transfer is, too. */
+/* A message is complete, and its request is freed: complete its transfer. */
 static void finish(struct coll_strag_ucp_transport *transport,
                    const struct coll_strag_message *message)
 {
@@ -112,7 +112,7 @@ static void finish(struct coll_strag_ucp_transport *transport,
     message->transfer->complete(message->transfer, status);
 }
 
-/* Ask UCX; under the lock. */
+/* Ask UCX whether a message is complete. The caller has the lock. */
 static void look(struct coll_strag_message *message)
 {
     ucp_tag_recv_info_t info = {.length = 0};
@@ -143,8 +143,8 @@ static uint64_t tag(const struct coll_strag_ucp_transport *transport, int receiv
            shape << COLL_STRAG_UCP_RANK_BITS | (uint32_t)sender;
 }
 
-/* Post it; under the lock. A receive is never complete at once: UCX up to 1.13 would not say how
- * long it was. */
+/* Post a message. The caller has the lock. A receive is not allowed to complete at once: UCX up to
+ * 1.13 would not report its length then. */
 static void *post(struct coll_strag_ucp_transport *transport,
                   const struct coll_strag_message *message, void *data)
 {
@@ -162,7 +162,7 @@ static void *post(struct coll_strag_ucp_transport *transport,
                                        &param);
 }
 
-/* Send or receive. A receiver makes the endpoint, too: UCX reports on it when the sender fails. */
+/* Send or receive. A receiver makes the endpoint, too: UCX reports a failed sender through it. */
 static int start(struct coll_strag_ucp_transport *transport, struct coll_strag_message *message,
                  const void *buffer, size_t elements)
 {
@@ -205,7 +205,7 @@ static int ucp_recv(struct strag_transport *base, struct strag_transfer *transfe
 
 /* ---- Progress ---- */
 
-/* Let UCX work, and look at all messages. @return whether one was complete */
+/* Let UCX make progress, and test all messages. @return whether one was complete */
 static bool scan(struct coll_strag_ucp_transport *ucp)
 {
     struct coll_strag_transport *transport = &ucp->super;
@@ -229,7 +229,7 @@ static bool scan(struct coll_strag_ucp_transport *ucp)
     return found;
 }
 
-/* Has one of those failed that something is awaited from? */
+/* Has a peer of a message in flight failed? @param watch  also check whether its process runs */
 static int check_peers(struct coll_strag_ucp_transport *transport, bool watch)
 {
     ucs_status_t status = UCS_OK;
@@ -245,7 +245,7 @@ static int check_peers(struct coll_strag_ucp_transport *transport, bool watch)
     return status == UCS_OK ? STRAG_OK : failed(transport, peer, status);
 }
 
-/* Nothing has come for a while. */
+/* No message has completed for a while: check the peers. */
 static int wait_longer(struct coll_strag_ucp_transport *transport)
 {
     double now = coll_strag_seconds();
@@ -274,7 +274,7 @@ static int ucp_progress(struct strag_transport *base)
 
 /* ---- After an error ---- */
 
-/* Stop a receive, or wait for a send as long as there is time.
+/* Cancel a receive, then wait for the message as long as there is time.
  * @return whether it is complete */
 static bool stop(struct coll_strag_ucp_transport *transport, struct coll_strag_message *message)
 {
@@ -287,7 +287,7 @@ static bool stop(struct coll_strag_ucp_transport *transport, struct coll_strag_m
         look(message);
     }
     if (message->request)
-        library()->ucp_request_free(message->request); /* UCX does, when it is complete */
+        library()->ucp_request_free(message->request); /* takes effect when it is complete */
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     return NULL == message->request;
 }
@@ -299,7 +299,7 @@ static int ucp_cancel(struct strag_transport *base, struct strag_transfer *trans
     if (!coll_strag_transport_take(&transport->super, transfer, &message))
         return STRAG_ERR_ARGUMENT;
     if (!stop(transport, &message))
-        return STRAG_PENDING; /* what was packed stays where it is: UCX may still use it */
+        return STRAG_PENDING; /* `packed` is not freed: UCX may still use it */
     if (message.status == UCS_ERR_CANCELED) {
         free(message.packed);
         transfer->complete(transfer, STRAG_ERR_TRANSPORT);
@@ -309,7 +309,7 @@ static int ucp_cancel(struct strag_transport *base, struct strag_transfer *trans
     return STRAG_OK;
 }
 
-/* ---- A transport's life ---- */
+/* ---- Making and freeing a transport ---- */
 
 void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
                                    ompi_communicator_t *comm, const struct strag_compact *peers)

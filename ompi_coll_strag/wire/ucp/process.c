@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCX in this process: one worker for all communicators, and an endpoint to each process that any
- * of them sends to or receives from, each made when it is first needed. Everything is done under
- * one lock, so that any UCX will do for MPI_THREAD_MULTIPLE.
+ * UCX in this process: one worker for all communicators, and an endpoint to each process that one
+ * of them sends to or receives from, made when it is first needed. All calls of UCX are made under
+ * one lock, so MPI_THREAD_MULTIPLE works with any build of UCX.
  *
- * Between hosts UCX notices that a peer has died, and calls peer_failed. Within a host its shared
- * memory transports do not; a rank that waits in vain looks from time to time whether those that it
- * waits for still run (coll_strag_ucp_watch).
+ * Between hosts UCX notices that a peer has died, and calls peer_failed. Within a host UCX's shared
+ * memory transports do not; a rank that waits in vain checks from time to time whether the ranks
+ * that it waits for still run (coll_strag_ucp_watch).
  *
- * At the end endpoints are not flushed: Open MPI has held a barrier, after which no rank waits for
- * a message any more, and to flush towards a peer that is gone would be an error.
+ * At the end endpoints are not flushed: after Open MPI's barrier no rank waits for a message any
+ * more, and a flush towards a peer that has ended would be an error.
  */
 #include "internal.h"
 
@@ -28,7 +28,7 @@ struct coll_strag_ucp_process coll_strag_ucp = {.lock = PTHREAD_MUTEX_INITIALIZE
 
 /* ---- The library ---- */
 
-/* Open MPI's own components may have loaded one: then it has to be that. */
+/* If Open MPI's own components have loaded libucp, it must be the same one. */
 static void *open_library(void)
 {
     static const char soname[] = "libucp.so.0";
@@ -38,7 +38,7 @@ static void *open_library(void)
     return NULL == handle ? dlopen(soname, RTLD_NOW) : handle;
 }
 
-/* @return UCS_OK, or with a reason UCS_ERR_UNSUPPORTED */
+/* @return UCS_OK; or UCS_ERR_UNSUPPORTED, and a reason is set */
 static ucs_status_t load(struct coll_strag_ucp_process *ucp)
 {
     static const char *const names[] = {
@@ -65,7 +65,7 @@ static ucs_status_t load(struct coll_strag_ucp_process *ucp)
 
 /* ---- The worker ---- */
 
-/* Called by Open MPI all the time. Whoever has the lock makes progress himself. */
+/* Called from opal_progress. A thread that has the lock makes progress itself. */
 static int progress(void)
 {
     struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
@@ -106,7 +106,7 @@ static ucs_status_t make_worker(struct coll_strag_ucp_process *ucp)
     return status;
 }
 
-/* Undo what open_worker did, as far as it came. */
+/* Undo open_worker, as far as it got. */
 static void close_worker(struct coll_strag_ucp_process *ucp)
 {
     if (ucp->address)
@@ -217,7 +217,7 @@ struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const v
     return peer;
 }
 
-/* Called by UCX's progress, which is under the lock. */
+/* Called by UCX's progress, with the lock held. */
 static void peer_failed(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 {
     struct coll_strag_ucp_peer *peer = argument;
@@ -239,18 +239,18 @@ ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer)
     };
     const ucs_status_t status =
         coll_strag_ucp.library.ucp_ep_create(coll_strag_ucp.worker, &params, &peer->endpoint);
-    if (status != UCS_ERR_NO_MEMORY && status != UCS_ERR_NO_RESOURCE) /* these may pass */
+    if (status != UCS_ERR_NO_MEMORY && status != UCS_ERR_NO_RESOURCE) /* try again later */
         peer->failure = status;
     return status;
 }
 
 /* ---- Watching ---- */
 
-/* From /proc: the 3rd field is the state, the 20th the number of threads, the 22nd the time. The
- * 2nd is a name in parentheses that may have spaces and parentheses itself.
+/* Read /proc/PID/stat: the 3rd field is the state, the 20th the number of threads, the 22nd the
+ * start time. The 2nd is a name in parentheses that may have spaces and parentheses itself.
  *
  * @param[out] start_time  0 if it cannot be read, for which there are many reasons
- * @return whether all threads have ended: a first one may be a zombie while others go on */
+ * @return whether all threads have ended: the first may be a zombie while others run */
 static bool read_process(int32_t pid, uint64_t *start_time)
 {
     char path[64], text[1024];
@@ -281,7 +281,7 @@ uint64_t coll_strag_ucp_start_time(int32_t pid)
     return read_process(pid, &start_time) ? 0 : start_time;
 }
 
-/* Certainly: what cannot be found out is no reason to give up a rank. */
+/* Has the process certainly ended? In doubt a rank is not given up. */
 static bool has_ended(const struct coll_strag_ucp_peer *peer)
 {
     uint64_t start_time;
@@ -305,7 +305,7 @@ void coll_strag_ucp_close(void)
     struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
     if (ucp->open) {
         opal_progress_unregister(progress);
-        close_worker(ucp); /* and its endpoints with it */
+        close_worker(ucp); /* with its endpoints */
     }
     ucp->open = ucp->tried = false;
     ucp->reason[0] = '\0';
