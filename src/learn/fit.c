@@ -331,7 +331,8 @@ static bool shows(const struct work *work, const double *factor, int number)
     return change(work, factor, other) > STRAG_WORTH;
 }
 
-/* A number counts as measured if it shows now or did before: then it is known to be small. */
+/* A number counts as measured if it shows before or after the fit: then at least its size is
+ * known. */
 static void adopt(struct strag_fit *fit, const struct work *work, const double *began,
                   const double *factor)
 {

@@ -310,7 +310,8 @@ static void log_dynamic(struct strag_judge *judge, bool before)
                  strag_units_time(1048576 * policy->wait_per_byte).text);
 }
 
-/* Judge the dynamic mode. It is off while the others go ahead without a known straggler. */
+/* Judge the dynamic mode, which is off while the others go ahead without a known straggler. @return
+ * whether to look closely */
 static bool look_for_the_last(struct strag_judge *judge)
 {
     struct strag_dynamic_call calls[STRAG_WINDOW_CALLS];
@@ -474,7 +475,8 @@ static bool comes_often(const struct strag_judge *judge)
     return count >= STRAG_FIRST_WINDOW;
 }
 
-/* None is tried at first, while arrivals decide how long calls take, or while links are in doubt.
+/* No rival is tried at first, while arrivals decide how long calls take, or while links are in
+ * doubt.
  * @return whether the next window is an experiment's */
 static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgement)
 {

@@ -30,7 +30,7 @@ struct strag_state {
     const struct strag_straggler *straggler;
 };
 
-/** Check that its ranks are below n, and its factors at least 1. @param state  may be NULL @return
+/** Check that the ranks are below n, and the factors at least 1. @param state  may be NULL @return
  * STRAG_OK, or STRAG_ERR_ARGUMENT with the reason */
 int strag_state_check(const struct strag_state *state, int n, struct strag_error *err);
 

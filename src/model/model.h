@@ -53,7 +53,8 @@ struct strag_model strag_model_default(enum strag_network network);
 void strag_model_use_pml(struct strag_model *model);
 
 /** strag_model.written_once of n ranks that share a host's memory. With a processor for each rank,
- * a call takes as long as ranks copy and sum up; up to 4 ranks the defaults are measured.
+ * a call takes as long as ranks copy and sum up; up to 4 ranks the choice without it is as
+ * measured.
  */
 static inline bool strag_model_is_written_once(int n, int processors)
 {

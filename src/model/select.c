@@ -326,7 +326,7 @@ static int keep_short(const int *blocks, int choices, int most)
     return choices;
 }
 
-/* Keep `most` of them, from the first to the last. */
+/* Keep `most` of them, evenly from the first to the last. */
 static int thin_out(int *blocks, int choices, int most)
 {
     if (choices <= most)
