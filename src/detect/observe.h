@@ -24,8 +24,8 @@
 
 #include "detect/window.h"
 
-/* The earliest call, with 6 ranks or more, after which a rank that is late in each call is a
- * straggler: a window of two calls, one of five, and one call after each. */
+/* With 6 ranks or more, a rank that is late in each call is a straggler after this many calls at
+ * the earliest: a window of two, one of five, and one call after each. */
 enum { STRAG_CALLS_TO_NAME = 9 };
 
 /* Ranks that are late together, the last to arrive first. Plain data. */

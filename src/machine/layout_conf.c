@@ -4,8 +4,8 @@
  *
  * As in Slurm, keys may be in any case, `#` begins a comment, a line that ends with a backslash
  * continues in the next one, and values may stand in double quotes. LinkSpeed, which Slurm does not
- * use, is the bandwidth of the switch's uplink in Gbit/s; of the root, of the links between each
- * two of its children (topology.h).
+ * use, is the bandwidth of a switch's uplink in Gbit/s; for the root it is that of the links
+ * between each two of its children (topology.h).
  */
 #include "machine/layout_internal.h"
 
@@ -73,7 +73,7 @@ static void join_lines(const char **text, size_t *length, char *joined, int *nex
 
 static const char blanks[] = " \t\r";
 
-/* Take a value off the text: up to a blank, or between quotes. @return NULL if one is open */
+/* Take a value off the text: up to a blank, or between quotes. @return NULL if not closed */
 static const char *read_value(char **text)
 {
     bool quotes = **text == '"';

@@ -103,7 +103,7 @@ static int add_entry(struct coordinates *file, const struct entry *entry, const 
     return STRAG_OK;
 }
 
-/* Read a host's name, or a rank's number; all lines must have the same. */
+/* Read a host's name, or a rank's number; all lines must have the same kind. */
 static int read_name(struct coordinates *file, const struct strag_line *line, size_t length,
                      struct entry *entry)
 {

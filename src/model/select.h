@@ -97,8 +97,9 @@ int strag_select_messages(int n);
  * Price every algorithm that can be planned for the problem, each with the block counts that are
  * worth comparing, and make the table: for every size the candidate with the least modelled time
  * (the first of equal ones). An algorithm that is `straggler_tolerant`, `prefers_more_blocks`, or
- * goes ahead without a straggler is chosen if it is within STRAG_MODEL_MARGIN of it. One that
- * prefers more blocks gets the largest number that is within STRAG_MORE_BLOCKS_MARGIN per doubling.
+ * goes ahead without a straggler is chosen if its time is within STRAG_MODEL_MARGIN of the least.
+ * One that prefers more blocks gets the largest number that is within STRAG_MORE_BLOCKS_MARGIN per
+ * doubling.
  *
  * @param[out] selection  the caller's to free with strag_selection_free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_UNSUPPORTED if no algorithm fits, STRAG_ERR_MEMORY
