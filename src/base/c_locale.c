@@ -3,7 +3,7 @@
 
 locale_t strag_c_locale_enter(void)
 {
-    /* If there is no memory, the program's locale stays: glibc and musl need none for this one. */
+    /* If out of memory, the program's locale stays; glibc and musl need no memory for "C". */
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays that are as long as there are ranks, in as few bytes as do. */
+/* Arrays with a number for each rank, in few bytes. */
 #ifndef STRAG_COMPACT_H
 #define STRAG_COMPACT_H
 
@@ -7,19 +7,19 @@
 #include <stdint.h>
 
 struct strag_compact {
-    uint16_t *narrow; /* used if all are below 65,536 */
-    int32_t *wide; /* else; one of the two is NULL, or both where each is the one before it, ... */
+    uint16_t *narrow;    /* used if all values are below 65,536, ... */
+    int32_t *wide;       /* ... else this; both are NULL if each value is the one before it ... */
     int32_t first, step; /* ... plus this */
 };
 
 /**
- * @param values   n of them, at least one, each 0 or more
+ * @param values   [n], n at least 1, each 0 or more
  * @param[out] compact  to be freed with strag_compact_free
- * @return false: out of memory, and there is nothing to free
+ * @return false if out of memory; then there is nothing to free
  */
 bool strag_compact_make(const int32_t *values, int n, struct strag_compact *compact);
 
-/** All zero is allowed. */
+/** A zeroed array is allowed. */
 void strag_compact_free(struct strag_compact *compact);
 
 static inline int32_t strag_compact_at(const struct strag_compact *compact, int i)

@@ -59,7 +59,7 @@ int strag_file_read(const char *file, size_t most, char **text, size_t *length,
         return STRAG_ERR_IO;
     char *all = NULL;
     size_t room = 1 << 15, used = 0;
-    do { /* until the file ends, or has more than is accepted */
+    do { /* until the file ends, or is too long */
         room *= 2;
         char *grown = realloc(all, room + 1);
         if (!grown) {
@@ -88,7 +88,7 @@ int strag_file_read(const char *file, size_t most, char **text, size_t *length,
 
 /* ---- Writing ---- */
 
-/* A file that a killed process left behind does not stop the next one. */
+/* Several names are tried, since a killed process may have left a file with the same number. */
 enum { NAMES_TRIED = 100 };
 
 static int fail(struct strag_error *err, int error)
@@ -96,7 +96,7 @@ static int fail(struct strag_error *err, int error)
     return strag_fail(err, STRAG_ERR_IO, "%s", strerror(error));
 }
 
-/* A new file in the folder of the one that is wanted. @return its descriptor; -1: see errno */
+/* Open a new file in the folder of the output. @return its descriptor; -1 with errno on failure */
 static int open_temporary(struct strag_output *output)
 {
     const char *slash = strrchr(output->name, '/');
@@ -116,12 +116,12 @@ static int open_temporary(struct strag_output *output)
     return descriptor;
 }
 
-/* A device is written to, not replaced. @return a descriptor; -1: see errno */
+/* Open a device, which is not replaced. @return a descriptor; -1 with errno on failure */
 static int open_device(const char *name)
 {
     const int descriptor = open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (descriptor >= 0)
-        fcntl(descriptor, F_SETFL, 0); /* from here on it may wait for what it writes */
+        fcntl(descriptor, F_SETFL, 0); /* writes may block from here on */
     return descriptor;
 }
 
@@ -166,7 +166,7 @@ int strag_output_open(struct strag_output *output, const char *name, struct stra
     return fail(err, ENOMEM);
 }
 
-/* @param error  of what was written, 0: none */
+/* @param error  errno of writing, or 0 */
 static int place(struct strag_output *output, int error, struct strag_error *err)
 {
     if (!error && output->temporary[0] && rename(output->temporary, output->name) != 0)

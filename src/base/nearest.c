@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The distance of two names is the least number of slips of the pen between them: a letter added,
- * left out, changed, or swapped with the next one (optimal string alignment). rows[i][j] is that of
- * the first i letters of the one and the first j of the other; three rows of the table are enough.
+ * The distance of two names is the least number of slips between them: a letter added, left out,
+ * changed, or swapped with the next one (optimal string alignment). rows[i][j] is the distance of
+ * the first i letters of one name and the first j of the other; three rows of the table are enough.
  */
 #include "base/nearest.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COMPARED = 63 }; /* letters; what follows counts as equal */
+enum { COMPARED = 63 }; /* letters; further ones count as equal */
 
 static int least(int a, int b)
 {
@@ -44,7 +44,7 @@ void strag_nearest_offer(struct strag_nearest *nearest, const char *wrong, const
         *nearest = (struct strag_nearest){name, far};
 }
 
-/* At most two slips, and fewer than in every second letter. */
+/* A name is near with at most two slips, and fewer than in every second letter. */
 const char *strag_nearest_text(const struct strag_nearest *nearest, const char *wrong,
                                char text[64])
 {

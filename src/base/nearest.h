@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of the names that exist was meant by one that does not. */
+/* Finds the existing name that was meant by one that does not exist. */
 #ifndef STRAG_NEAREST_H
 #define STRAG_NEAREST_H
 
-/* The nearest name so far. All zero: none was offered. */
+/* The nearest name so far; zeroed before the first. */
 struct strag_nearest {
     const char *name; /* the caller's */
-    int distance;     /* letters that were added, left out, changed, or swapped with the next one */
+    int distance;     /* letters added, left out, changed, or swapped with the next one */
 };
 
 /**
- * Compare one more name that exists.
+ * Compare a further existing name.
  *
- * @param wrong  the one that does not
- * @param name   of names that are equally near, the first one offered stays
+ * @param wrong  the name that does not exist
+ * @param name   of equally near names, the first one offered stays
  */
 void strag_nearest_offer(struct strag_nearest *nearest, const char *wrong, const char *name);
 
-/** " (nearest: ring)", or "" if no name is so near that it may be meant. @return text */
+/** Write " (nearest: ring)", or "" if no name is near enough. @return text */
 const char *strag_nearest_text(const struct strag_nearest *nearest, const char *wrong,
                                char text[64]);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a wrong text that a message quotes. */
+/* The most bytes of a wrong text that a message quotes. */
 #define QUOTE_MAX 40
 
 /* Part of the text, not NUL-terminated. */
@@ -29,7 +29,7 @@ static struct piece whole(const char *text)
     return (struct piece){text, strlen(text)};
 }
 
-/* An entry of a list: LOW or LOW..HIGH; without dots both pieces are the same. */
+/* An entry of a list: LOW or LOW..HIGH; without dots low and high are the same. */
 struct entry {
     struct piece all, low, high;
     bool range;
@@ -58,7 +58,7 @@ static bool next_entry(const char **rest, struct entry *entry)
     return true;
 }
 
-/* An entry between commas; without one the message about a wrong entry says as much. */
+/* Refuse an empty entry between commas. An empty list gets the message for a wrong entry. */
 static int refuse_empty(const char *list, const struct entry *entry, const char *form,
                         struct strag_error *err)
 {
@@ -79,7 +79,7 @@ static size_t count_entries(const char *text)
 
 enum number { NUMBER_GOOD, NUMBER_MALFORMED, NUMBER_TOO_LARGE };
 
-/* Digits and nothing else. */
+/* Read digits and nothing else. */
 static enum number read_number(struct piece piece, uint64_t *value)
 {
     *value = 0;
@@ -96,7 +96,7 @@ static enum number read_number(struct piece piece, uint64_t *value)
     return too_large ? NUMBER_TOO_LARGE : NUMBER_GOOD;
 }
 
-/* log2 of what a suffix stands for; 0: not a suffix */
+/* log2 of a suffix's factor; 0 if it is not a suffix */
 static int suffix_shift(char suffix)
 {
     static const char suffixes[] = "KMGTkmgt";
@@ -282,14 +282,14 @@ static bool try_text(double number, double value, double scale, int digits, char
     return strtod(text, NULL) * scale == value;
 }
 
-/* As short as it may be. */
+/* Find the shortest text that reads back as the value. */
 static void find_text(double value, double scale, char text[32])
 {
     const double number = value / scale;
     for (int digits = 1; digits <= 17; digits++)
         if (try_text(number, value, scale, digits, text))
             return;
-    /* value / scale was rounded: a neighbour may be it */
+    /* value / scale was rounded: one of its neighbours may read back as the value */
     if (!try_text(nextafter(number, 0), value, scale, 17, text) &&
         !try_text(nextafter(number, INFINITY), value, scale, 17, text))
         (void)try_text(number, value, scale, 17, text);

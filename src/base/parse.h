@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parsing sizes, numbers, and lists and ranges of them, as users type them.
+ * Parses sizes, numbers, and lists and ranges of these, as users type them.
  *
- * The functions accept the whole text or nothing: no signs, no leftovers. On failure
- * they return STRAG_ERR_ARGUMENT, leave the result untouched, and put into err which part of the
- * text is wrong and what would be accepted. The caller prepends what the text is (an option, a
- * parameter).
+ * The functions accept the whole text or nothing: no signs, no leftovers. On failure they return
+ * STRAG_ERR_ARGUMENT, leave the result untouched, and describe in err the wrong part of the text
+ * and what would be accepted. The caller prepends the name of the option or parameter.
  */
 #ifndef STRAG_PARSE_H
 #define STRAG_PARSE_H
@@ -16,8 +15,8 @@
 
 /**
  * A size: a number of bytes, or one followed by K, M, G or T (or k, m, g, t), which stand for 1024,
- * 1024^2, 1024^3 and 1024^4; or as strag_units_bytes writes whole ones. Examples: 0, 32, 2K, 512M,
- * 8 B, 1MiB.
+ * 1024^2, 1024^3 and 1024^4; or whole sizes as strag_units_bytes writes them. Examples: 0, 32, 2K,
+ * 512M, 8 B, 1MiB.
  *
  * @param[out] bytes  the size; a text beyond SIZE_MAX is refused
  * @return STRAG_OK or STRAG_ERR_ARGUMENT
@@ -56,14 +55,14 @@ int strag_parse_intervals(const char *text, int low, int high, struct strag_inte
 /**
  * A decimal number like 1, 0.5 or 1e3, low <= value <= high, with 0 <= low.
  *
- * @param unit  what is counted, for the refusal: "Gbit/s"; NULL: nothing
+ * @param unit  for the message: "Gbit/s"; NULL if there is none
  */
 int strag_parse_real(const char *text, double low, double high, const char *unit, double *value,
                      struct strag_error *err);
 
 /**
- * A number in a unit, in as few digits as are read back as the same bits: strag_parse_real's value
- * times `scale`.
+ * Write a value in a unit, in the fewest digits with which strag_parse_real's value times `scale`
+ * has the same bits.
  *
  * @param value  at least 0
  * @param scale  of the unit: 1e-6 for microseconds

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How far something that may take seconds has come, for those who want to show it.
+ * How far a computation of seconds has come, for programs that show it.
  *
- * Functions that take long have a `const struct strag_progress *`, NULL where nobody wants to know.
- * They report from the thread that called them, often: what is reported to has to return quickly,
- * and must not change what is being worked on.
+ * Functions that take long have a parameter `const struct strag_progress *`, which may be NULL.
+ * They call its functions often, from the thread that called them. So these must return quickly,
+ * and must not change the data that is being worked on.
  */
 #ifndef STRAG_PROGRESS_H
 #define STRAG_PROGRESS_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct strag_progress {
-    /** The next step begins. @param name  "swing", "matching"; a text that stays
+    /** The next step begins. @param name  "swing", "matching"; a text that stays valid
      * @param index  from 0  @param steps  how many there are */
     void (*step)(void *context, const char *name, int index, int steps);
     /** Reports progress within the step. @param total  at least 1 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* value * numerator / denominator, whose product may not fit into 64 bits. */
+/* value * numerator / denominator, with a product that may not fit into 64 bits. */
 #ifndef STRAG_SCALE_H
 #define STRAG_SCALE_H
 
@@ -7,14 +7,14 @@
 
 /**
  * @param denominator  from 1 to 2^62
- * @return rounded down; it must fit
+ * @return rounded down; must fit into 64 bits
  */
 static inline uint64_t strag_scale(uint64_t value, uint64_t numerator, uint64_t denominator)
 {
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 wide;
     return (uint64_t)((wide)value * numerator / denominator);
-#else /* 32-bit processors: the numerator bit by bit, if it must be */
+#else /* 32-bit processors: the numerator bit by bit, if the product does not fit */
     uint64_t quotient, rest = 0;
     if (!__builtin_mul_overflow(value, numerator, &quotient))
         return quotient / denominator;

@@ -11,7 +11,7 @@ int strag_fail(struct strag_error *err, int status, const char *format, ...)
     if (err) {
         va_list args;
         va_start(args, format);
-        const locale_t before = strag_c_locale_enter(); /* what is accepted reads as it is typed */
+        const locale_t before = strag_c_locale_enter(); /* numbers as users type them */
         vsnprintf(err->text, sizeof err->text, format, args);
         strag_c_locale_leave(before);
         va_end(args);

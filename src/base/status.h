@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Status codes and error messages of libstrag; the codes and the error are in api/strag.h, what
- * other programs use of it.
+ * Status codes and error messages of libstrag. The codes and struct strag_error are in api/strag.h,
+ * for other programs.
  *
- * Functions that can fail return one of the codes and take a `struct strag_error *`, which
- * may be NULL. On failure its text is one line, without a newline, that names what was wrong and
- * what would be accepted.
+ * Functions that can fail return one of the codes and take a `struct strag_error *`, which may be
+ * NULL. On failure its text is one line, without a newline, that names the error and what would be
+ * accepted.
  */
 #ifndef STRAG_STATUS_H
 #define STRAG_STATUS_H

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a file's name, from its end, in a message. */
+/* The most bytes of a file's name, from its end, in a message. */
 #define SOURCE_MAX 80
 
 /* ---- Messages ---- */
@@ -77,7 +77,7 @@ void strag_json_string(const char *text, FILE *out)
 
 /* ---- Text ---- */
 
-/* Bytes of the UTF-8 character at `text`; 0: invalid */
+/* The bytes of the UTF-8 character at `text`; 0 if invalid */
 static size_t utf8_length(const unsigned char *text, size_t left)
 {
     static const struct {
@@ -233,7 +233,7 @@ static uint64_t hash(const char *name)
     return h ^ h >> 32;
 }
 
-/* The name's slot, or the free one for it; there always is one. */
+/* The name's slot, or a free one for it, which always exists. */
 static struct strag_names_slot *slot(const struct strag_names *names, const char *name)
 {
     uint64_t mask = (uint64_t)names->room - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For those who read and write texts: lines, numbers, messages that begin with FILE:LINE, growing
+ * For reading and writing texts: lines, numbers, messages that begin with FILE:LINE, growing
  * arrays, an index of names.
  */
 #ifndef STRAG_TEXT_H
@@ -17,14 +17,14 @@
 
 /* Where a text is from. */
 struct strag_source {
-    const char *name; /* the file; NULL: an option, whose messages have no FILE:LINE */
+    const char *name; /* the file; NULL for an option, whose messages have no FILE:LINE */
     struct strag_error *err;
 };
 
-/** A file's name as messages have it: the end of a long one. */
+/** A file's name for messages: the end of a long name. */
 const char *strag_name_end(const char *name);
 
-/** Refuse: "NAME:LINE: message". @param line  0: none @return STRAG_ERR_ARGUMENT */
+/** Refuse: "NAME:LINE: message". @param line  0 if there is none @return STRAG_ERR_ARGUMENT */
 int strag_source_fail(const struct strag_source *source, int line, const char *format, ...)
     STRAG_PRINTF(3, 4);
 
@@ -38,13 +38,13 @@ struct strag_quote {
 
 struct strag_quote strag_quote(const char *text, size_t length);
 
-/** The same for text that ends with NUL. */
+/** The same for a NUL-terminated text. */
 struct strag_quote strag_quoted(const char *text);
 
-/** Write behind a text, cut at the buffer's end. */
+/** Append to a text, cut at the buffer's end. */
 void strag_append(char *text, size_t size, const char *format, ...) STRAG_PRINTF(3, 4);
 
-/** A text in quotes, as JSON and YAML have it. Bytes that are not printable ASCII become '?'. */
+/** Write a text in quotes, for JSON and YAML. Bytes that are not printable ASCII become '?'. */
 void strag_json_string(const char *text, FILE *out);
 
 /* ---- Text ---- */
@@ -70,23 +70,23 @@ static inline bool strag_blank(char c)
  * Take decimal digits off the text.
  *
  * @param most  the largest value that is accepted, at least 9
- * @return false: no digit is there, or the value is larger
+ * @return false if there is no digit, or if the value is larger
  */
 bool strag_next_number(const char **text, const char *end, int64_t most, int64_t *value);
 
 struct strag_text {
-    char *text; /* NULL: not given */
+    char *text; /* NULL if not given */
     int line;
 };
 
-/** A NUL-terminated copy; NULL: out of memory. */
+/** A NUL-terminated copy; NULL if out of memory. */
 char *strag_text_copy(const char *text, size_t length);
 
 /* ---- Hashes ---- */
 
 #define STRAG_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/** FNV-1a. @param before  the hash of what comes before these bytes, or STRAG_HASH_START */
+/** FNV-1a. @param before  the hash of the bytes before these, or STRAG_HASH_START */
 uint64_t strag_hash(uint64_t before, const void *bytes, size_t length);
 
 /* ---- Arrays ---- */
@@ -96,7 +96,7 @@ uint64_t strag_hash(uint64_t before, const void *bytes, size_t length);
  *
  * @param array  the address of the pointer to the array; NULL at first
  * @param[in,out] room  its capacity in elements; doubled when needed
- * @return false: out of memory, and the array is as it was
+ * @return false if out of memory; then the array is unchanged
  */
 bool strag_array_grow(void *array, int *room, int need, size_t element);
 
@@ -115,7 +115,7 @@ int strag_compare_pair(const void *a, const void *b);
 
 /* ---- Names ---- */
 
-/* A map from names, which the caller keeps, to numbers. All zero: empty. */
+/* A map from names, which the caller keeps, to numbers. It is empty if zeroed. */
 struct strag_names {
     struct strag_names_slot {
         const char *name;
@@ -127,7 +127,7 @@ struct strag_names {
 /** @return the number, or -1 */
 int strag_names_find(const struct strag_names *names, const char *name);
 
-/** Add a name that is not there. @return false: out of memory */
+/** Add a name that is not in the map. @return false if out of memory */
 bool strag_names_add(struct strag_names *names, const char *name, int value);
 
 void strag_names_free(struct strag_names *names);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From here on three digits are rounded to a fourth. */
+/* From here on, rounding to three digits gives a fourth one. */
 static const double next_unit = 999.5;
 
 struct strag_units strag_units_time(double seconds)

@@ -16,7 +16,7 @@ struct strag_units strag_units_bytes(double bytes);
 /** "0.7 %", "96 %". @param share  of 1 */
 struct strag_units strag_units_share(double share);
 
-/** "1 rank", "3 ranks", "2 switches". @param noun  one whose plural ends in s or es, "rank" */
+/** "1 rank", "3 ranks", "2 switches". @param noun  a noun whose plural ends in s or es, "rank" */
 struct strag_units strag_units_count(long long count, const char *noun);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Nested lists and mappings: far more than any format needs, and safe with those versions of
- * libyaml that recurse. */
+/* The deepest nesting of lists and mappings: far more than any format needs, and safe with versions
+ * of libyaml that recurse. */
 enum { DEPTH_MAX = 100 };
 
 static const double REAL_MAX = 1e18;
@@ -194,7 +194,7 @@ static int fail_parser(const struct file *file, const yaml_parser_t *parser)
     if (parser->error == YAML_MEMORY_ERROR)
         return strag_source_memory(file->source);
     int line = (int)parser->problem_mark.line + 1;
-    if (parser->error == YAML_READER_ERROR) { /* only the byte is known */
+    if (parser->error == YAML_READER_ERROR) { /* its mark has no line: count to the byte */
         line = 1;
         for (size_t i = 0; i < parser->problem_offset && i < file->length; i++)
             line += file->text[i] == '\n';
@@ -203,7 +203,7 @@ static int fail_parser(const struct file *file, const yaml_parser_t *parser)
                              parser->problem ? parser->problem : "unreadable");
 }
 
-/* By how much a token changes the depth. */
+/* The change of depth by a token. */
 static int step(yaml_token_type_t type)
 {
     int opens = type == YAML_BLOCK_SEQUENCE_START_TOKEN || type == YAML_BLOCK_MAPPING_START_TOKEN ||
@@ -213,8 +213,8 @@ static int step(yaml_token_type_t type)
     return opens - closes;
 }
 
-/* Refuse great depth before libyaml loads it, and anchors and aliases, which a loaded document no
- * longer shows. */
+/* Before libyaml loads the document, refuse great depth, and anchors and aliases, which a loaded
+ * document does not show. */
 static int check_tokens(const struct file *file, yaml_parser_t *parser, void *target)
 {
     (void)target;
@@ -238,7 +238,7 @@ static int check_tokens(const struct file *file, yaml_parser_t *parser, void *ta
     return status;
 }
 
-/* Nothing may follow the first document. */
+/* Refuse a second document. */
 static int check_end(const struct file *file, yaml_parser_t *parser)
 {
     yaml_document_t second;

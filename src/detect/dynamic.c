@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * With a wait of w, a last rank that is `gap` behind the others costs, by the model,
+ * If the others wait for w, and the last rank is `gap` behind them, a call takes, by the model,
  *
  *     gap + together            gap <= w: all begin together
  *     w + ahead(gap - w)        gap > w: the others begin after w, the last one comes gap - w later
  *
- * At the break-even D both plans take as long: D = ahead(0) - together, 2/n of what the vector
- * takes on a link. Going ahead loses D at most, whatever the gap is (the argument of ski rental).
- * If several ranks are late, all but the last one are waited for: no plan goes ahead without two.
+ * At the break-even D both plans take equally long: D = ahead(0) - together, which is 2/n of the
+ * vector's time on a link. Going ahead loses at most D, whatever the gap is (as in ski rental). If
+ * several ranks are late, all but the last are waited for: no plan goes ahead without two ranks.
  */
 #include "detect/dynamic.h"
 
@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What some values add up to. */
+/* Sums over some values. */
 struct sample {
     double count, sum, squares;
 };
@@ -25,20 +25,20 @@ struct sample {
 struct strag_dynamic {
     int n;
     enum strag_dynamic_use use;
-    const struct strag_selection *selection; /* NULL: there is no table */
+    const struct strag_selection *selection; /* NULL if there is no table */
     struct strag_dynamic_policy policy;
     size_t least; /* bytes: shorter vectors always wait for all */
 
-    /* Of calls whose arrivals were measured, seconds: waiting for all, and by how much less the
-     * policy takes. None: nothing is examined. */
+    /* Seconds, of calls whose arrivals were measured: what waiting for all takes, and how much less
+     * the policy takes. Empty while no arrivals are measured. */
     struct sample all, gain;
 
-    /* The same calls' times, of what is modelled for waiting for all: those that could go ahead,
-     * and those that waited. */
+    /* The same calls' times over the modelled time of waiting for all: of calls that could go
+     * ahead, and of those that waited. */
     struct sample open, waits;
 
-    /* What was suspected and not found is not suspected for this many windows, and twice as many
-     * the next time. */
+    /* After a suspicion that was not confirmed there is none for `pause` windows, and for twice as
+     * many the next time. */
     int pause, next_pause;
     struct strag_dynamic_summary summary;
 };
@@ -78,7 +78,7 @@ static double mean(const struct sample *sample)
     return sample->count > 0 ? sample->sum / sample->count : 0;
 }
 
-/* The mean's standard error; that of two values says nothing. */
+/* The mean's standard error; fewer than three values say nothing. */
 static double error_of(const struct sample *sample)
 {
     const double m = mean(sample);
@@ -96,7 +96,7 @@ static double ahead(const struct strag_profile *profile, double bytes, double de
     return strag_profile_seconds(&late, bytes);
 }
 
-/* The break-even is nearly a line in the vector's size: the plan's latency, and in proportion. */
+/* The break-even is nearly linear in the vector's size: a latency, and a part in proportion. */
 static void set_wait(struct strag_dynamic *dynamic, const struct strag_profile *profile,
                      double bytes, double together, double scale)
 {
@@ -105,7 +105,7 @@ static void set_wait(struct strag_dynamic *dynamic, const struct strag_profile *
     dynamic->policy.wait_per_byte = STRAG_BEHIND * scale * fmax(0, even - latency) / bytes;
 }
 
-/* Seconds that a call takes less than if all are waited for. */
+/* Seconds that a call saves over waiting for all. */
 static double gain_of(const struct strag_dynamic *dynamic, const struct strag_dynamic_call *call,
                       const struct strag_profile *profile, double scale)
 {
@@ -117,8 +117,8 @@ static double gain_of(const struct strag_dynamic *dynamic, const struct strag_dy
            scale * ahead(profile, bytes, (call->gap - wait) / scale);
 }
 
-/* An allreduce that bandwidth limits takes 2(n-1)/n of what the vector takes on a link;
- * ahead(delay) is 2 of these, or 1 and the delay. */
+/* If bandwidth is the limit, an allreduce takes 2(n-1)/n of the vector's time on a link;
+ * ahead(delay) takes twice that time, or once and the delay. */
 bool strag_dynamic_suspects(const struct strag_dynamic *dynamic,
                             const struct strag_dynamic_call *calls, int count)
 {
@@ -165,7 +165,7 @@ void strag_dynamic_leave(struct strag_dynamic *dynamic)
 
 /* ---- A window ---- */
 
-/* @param price  of finding out, without which nothing is gained */
+/* @param price  seconds for finding out who is last, which are deducted from the gain */
 static void note_call(struct strag_dynamic *dynamic, const struct strag_dynamic_call *call,
                       double scale, double price)
 {
@@ -177,7 +177,7 @@ static void note_call(struct strag_dynamic *dynamic, const struct strag_dynamic_
     summary->calls += inside;
     summary->ahead += call->went_ahead;
     if (!call->close || !profile || !(usual < INFINITY) || (inside && !on))
-        return; /* the last ones are of a mode that was left */
+        return; /* the last condition: the call began before the mode was left */
     add(&dynamic->all, call->gap + usual);
     add(&dynamic->gain, gain_of(dynamic, call, profile, scale) - price);
     if (!(call->seconds > 0) || (on && !inside))
@@ -187,7 +187,7 @@ static void note_call(struct strag_dynamic *dynamic, const struct strag_dynamic_
         summary->saved += mean(&dynamic->waits) * usual - call->seconds;
 }
 
-/* For the report, too. */
+/* Also sets what the report says of the savings. */
 static bool saves_nothing(struct strag_dynamic *dynamic)
 {
     const double before = mean(&dynamic->waits);
@@ -231,14 +231,14 @@ bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dyna
         return false;
     set_wait(dynamic, strag_dynamic_ahead(dynamic, longest->bytes), (double)longest->bytes,
              longest->together, scale);
-    const double recent = STRAG_RECENT * STRAG_WINDOW_CALLS; /* after as many one counts half */
+    const double recent = STRAG_RECENT * STRAG_WINDOW_CALLS; /* a call this old counts half */
     const double kept = dynamic->policy.on ? exp2(-count / recent) : 1;
     age(&dynamic->all, kept);
     age(&dynamic->gain, kept);
     for (int c = 0; c < count; c++)
         note_call(dynamic, &calls[c], scale, price);
     if (dynamic->use == STRAG_DYNAMIC_AUTO) {
-        /* Of shorter vectors the price alone is a larger part than what is worth it. */
+        /* With shorter vectors the price alone exceeds STRAG_WORTH of the call. */
         const double from =
             price / STRAG_WORTH / (scale * longest->together) * (double)longest->bytes;
         dynamic->policy.from = from > (double)dynamic->least ? (uint64_t)from : dynamic->least;
@@ -260,7 +260,7 @@ struct strag_dynamic_summary strag_dynamic_report(const struct strag_dynamic *dy
     return dynamic->summary;
 }
 
-/* The k-th call that waits for all is the one of number 4 k^2: the more is known, the fewer. */
+/* The k-th call that waits for all has the number 4 k^2: the more is known, the fewer wait. */
 enum strag_dynamic_turn strag_dynamic_turn_of(const struct strag_dynamic_policy *policy,
                                               size_t bytes, uint64_t number)
 {

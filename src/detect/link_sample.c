@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Gaps' first bin has what is below the narrowest one, and each further bin begins at this many
- * times the one before. */
+/* The first bin has gaps below the narrowest one; each further bin begins at next_gap times the one
+ * before. */
 static const double narrowest_gap = 0.005, next_gap = 1.41421356;
 
 _Static_assert(sizeof(struct strag_link_sample) == 240, "a sample is sent without padding");
@@ -28,7 +28,8 @@ void strag_link_sample_clear(struct strag_link_sample *sample)
 
 /* ---- The worst links ---- */
 
-/* Both probes say at least this, if the link is slow, or if it is fast. */
+/* The deviation that both probes confirm: the higher rate of a slow link, the lower one of a fast
+ * link. */
 static int both(const struct strag_link *link, bool slow)
 {
     return (link->now > link->before) == slow ? link->now : link->before;
@@ -75,7 +76,7 @@ static void count_links(struct strag_link_sample *sample, int bin, int links)
     count(&sample->count[below < STRAG_LINK_BINS ? below : STRAG_LINK_BINS - 1], links);
 }
 
-/* Room for a bin, if it is above all. */
+/* Make room for a bin that is above all others. */
 static void raise_top(struct strag_link_sample *sample, int bin)
 {
     const struct strag_link_sample before = *sample;
@@ -128,7 +129,7 @@ void strag_link_sample_merge(struct strag_link_sample *sample,
         insert(sample->fastest, STRAG_LINK_FASTEST, other->fastest[i], false);
 }
 
-/* ---- What it says ---- */
+/* ---- Evaluation ---- */
 
 static int sum(const uint16_t *counts, int most)
 {
@@ -138,8 +139,8 @@ static int sum(const uint16_t *counts, int most)
     return all;
 }
 
-/* @param place  of a link, from the fastest one on, which is 0
- * @return its rate: links share their bin evenly */
+/* @param place  of a link; 0 is the fastest one
+ * @return its rate, as if the links of a bin were spread evenly over it */
 static double find(const struct strag_link_sample *sample, int place)
 {
     for (int i = 0, before = 0; i < STRAG_LINK_BINS - 1; before += sample->count[i++]) {
@@ -156,10 +157,11 @@ double strag_link_sample_fast(const struct strag_link_sample *sample)
     return find(sample, links - 1 - (3 * links - 1) / 4);
 }
 
-/* By how much the faster half of the links is above the middle one, in the mean. */
+/* How far the faster half of the links is above the middle one, on average, as a standard
+ * deviation. */
 static double spread(const struct strag_link_sample *sample)
 {
-    static const double of_mean = 1.2533; /* a normal distribution's deviation, over its mean one */
+    static const double of_mean = 1.2533; /* a normal distribution's standard over mean deviation */
     const int half = (sum(sample->count, STRAG_LINK_BINS) + 1) / 2;
     const double middle = find(sample, half - 1);
     double all = 0;
@@ -170,8 +172,8 @@ static double spread(const struct strag_link_sample *sample)
     return of_mean * all / half;
 }
 
-/* Of one link's messages, by the median gap of its two fastest ones. Some gaps are those between
- * the links of two partners. */
+/* The scatter of one link's messages, from the median gap between its two fastest ones. Some gaps
+ * are those between the links of two partners. */
 static double noise(const struct strag_link_sample *sample)
 {
     static const double of_median = 1.35; /* of three messages */

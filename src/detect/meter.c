@@ -8,7 +8,7 @@ static bool is_free(const struct strag_meter_lane *lane)
     return lane->in_flight == 0 && !(lane->bytes > 0);
 }
 
-/* @return NULL: the host has none */
+/* @return NULL if the host has none */
 static struct strag_meter_lane *find_lane(struct strag_meter *meter, int host)
 {
     for (int i = 0; i < STRAG_METER_LANES; i++) {
@@ -19,7 +19,7 @@ static struct strag_meter_lane *find_lane(struct strag_meter *meter, int host)
     return NULL;
 }
 
-/* Not while other sends are in flight without one, which may be to this host. @return NULL: none */
+/* None is taken while sends are in flight without a lane: they may be to this host. */
 static struct strag_meter_lane *take_lane(struct strag_meter *meter, int host)
 {
     for (int i = 0; i < STRAG_METER_LANES && meter->others == 0; i++) {

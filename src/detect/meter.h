@@ -10,14 +10,14 @@
  *     ends              .   |---|---|---|   .       .   .
  *                           counted: bytes of the three ends, and the time between them
  *
- * So intervals from one end to the next count, if more was waiting for the same host throughout,
- * and nothing for another one (two streams out of a host share its link). Bytes over seconds is
- * then the rate of the slower of the two hosts' links, with any plan; the seconds are its weight.
+ * So an interval from one end to the next counts if throughout it a send to the same host was
+ * waiting, and none to another host (two streams out of a host share its link). Bytes over seconds
+ * is then, with any plan, the rate of the slower of the two hosts' links.
  *
- * Other senders to that host, or a receiver that is not there yet, make rates too small, never too
- * large. So they only raise a suspicion (slowdown.h).
+ * Other senders to that host, or a receiver that is not there yet, make the rate too small, never
+ * too large. So a low rate only raises a suspicion (slowdown.h).
  *
- * No MPI and no clock: the caller gives the time. Hosts are numbered from 0.
+ * The meter has no MPI and no clock: the caller gives the time. Hosts are numbered from 0.
  */
 #ifndef STRAG_METER_H
 #define STRAG_METER_H
@@ -25,18 +25,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Hosts that are measured in a window, the first to which something waits: most plans have few
+/* Hosts that are measured in a window: the first ones to which a send waits. Most plans have few
  * partners. */
 enum { STRAG_METER_LANES = 16 };
 
-/* All 0: nothing was sent. */
+/* All members are 0 before the first send. */
 struct strag_meter {
-    int busy, others; /* lanes with sends in flight, and sends in flight to hosts without one */
+    int busy, others; /* lanes with sends in flight, and sends in flight to hosts without a lane */
     bool counting;    /* since `mark`, sends were waiting for a single host */
     double mark;      /* the last end, seconds */
     struct strag_meter_lane {
         int host, in_flight;   /* sends */
-        double bytes, seconds; /* counted; both 0 and nothing in flight: the lane is free */
+        double bytes, seconds; /* counted; a free lane has 0, and no sends in flight */
     } lanes[STRAG_METER_LANES];
 };
 
@@ -47,13 +47,13 @@ void strag_meter_begin(struct strag_meter *meter, int host);
 void strag_meter_end(struct strag_meter *meter, int host, size_t bytes, double now);
 
 /**
- * The rate of the host to which it was highest, and reset the meter.
+ * Get the rate to the host with the highest one, and reset the meter.
  *
- * @param least    seconds for which sends to a host have to have waited: else it does not count
- * @param slower   how many times slower than a full link one is to a host, at least 1;
- *                 0: that host does not count
- * @param context  passed to it
- * @return bytes per second, times that; 0: unknown
+ * @param least    a host counts if sends to it have waited for more seconds than this
+ * @param slower   how many times slower than a full link a host's link is, at least 1; returns 0 if
+ *                 that host does not count
+ * @param context  passed to slower()
+ * @return bytes per second, times slower(); 0 if unknown
  */
 double strag_meter_take(struct strag_meter *meter, double least,
                         double (*slower)(const void *context, int host), const void *context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each call gives a point to the last one, two and three ranks together, if they are late by
- * enough. The verdict is based on the points of the latest calls.
+ * Each call gives a point to the last rank, to the last two and to the last three together, if they
+ * are late by enough. The verdict is based on the points of the latest calls.
  */
 #include "detect/observe.h"
 
@@ -14,20 +14,20 @@
 
 enum {
     NONE = -1,
-    RECENT = STRAG_RECENT * STRAG_WINDOW_CALLS, /* calls that name a straggler, */
-    LATEST = RECENT / 2,     /* ... and that show its delay, and that it is late no more */
-    MISS = STRAG_ALL_OF - 1, /* what a call counts in which others are last */
+    RECENT = STRAG_RECENT * STRAG_WINDOW_CALLS, /* calls that can name a straggler, ... */
+    LATEST = RECENT / 2,     /* ... and that show its delay, and whether it is still late */
+    MISS = STRAG_ALL_OF - 1, /* calls that a miss takes back: a call in which others are last */
 };
 
 struct strag_observer {
     int most;                         /* stragglers together: fewer than half of the ranks */
-    int needed;                       /* calls that name one */
+    int needed;                       /* calls that it takes to name one */
     struct strag_last recent[RECENT]; /* the latest calls, the last window's at the end */
-    int known, now;                   /* how many these are; and of the last window */
+    int known, now;                   /* recent calls; those of the last window */
     struct strag_verdict verdict;
 
-    /* Without delays: */
-    struct strag_late suspect; /* by durations, being examined closely */
+    /* These have no delays: */
+    struct strag_late suspect; /* found from durations, and being examined closely */
     double suspected;          /* their apparent delay, relative to the call's time */
     struct strag_late refuted; /* the last suspicion that was refuted */
     double refuted_was;        /* its apparent delay then */
@@ -51,7 +51,7 @@ void strag_observer_free(struct strag_observer *observer)
 
 /* ---- Who was last ---- */
 
-/* By how much the last `count` ranks came later than any other. @return 0: not by enough */
+/* By how much the last `count` ranks came later than any other. @return 0 if not by enough */
 static double gap(const struct strag_last *call, int count)
 {
     const double before = (double)call->order[count].seconds;
@@ -124,7 +124,7 @@ struct count {
     int points;             /* ... and how often */
 };
 
-/* @param close  of calls that were examined closely, else of the others */
+/* @param close  count calls that were examined closely, else the others */
 static int points_of(const struct strag_last *calls, int ncalls, bool close,
                      const struct strag_late *late)
 {
@@ -134,7 +134,7 @@ static int points_of(const struct strag_last *calls, int ncalls, bool close,
     return points;
 }
 
-/* @param together  ranks that are last together */
+/* @param together  how many ranks are last together */
 static struct count count_points(const struct strag_last *calls, int ncalls, bool close,
                                  int together)
 {
@@ -155,9 +155,9 @@ static struct count count_points(const struct strag_last *calls, int ncalls, boo
     return count;
 }
 
-/* By how much a rank of these came later than all others, in the median of the calls in which they
- * were last. @param rank  NONE: the last one @param relative  to the call's time
- * @return seconds, or a part; 0: there is no such call */
+/* How much later than all others one of these ranks came: the median over the calls in which they
+ * were last. @param rank  NONE for the last one @param relative  to the call's time
+ * @return seconds, or a part of the call; 0 if there is no such call */
 static double median_delay(const struct strag_last *calls, int ncalls,
                            const struct strag_late *late, int rank, bool relative)
 {
@@ -177,7 +177,7 @@ static double median_delay(const struct strag_last *calls, int ncalls,
 
 /* ---- The verdict ---- */
 
-/* The suspicion counts as a call, and every miss takes back calls. */
+/* The suspicion counts as one call, and every miss takes back MISS calls. */
 static bool is_enough(const struct strag_observer *observer, const struct count *count)
 {
     bool suspected = count->most.count > 0;
@@ -192,7 +192,7 @@ static int count_latest(const struct strag_observer *observer)
     return observer->known < LATEST ? observer->known : LATEST;
 }
 
-/* The stragglers, from the calls examined closely: as many together as there are. */
+/* The stragglers, from the calls examined closely: the largest group that is late together. */
 static struct strag_late find_late(const struct strag_observer *observer)
 {
     const struct strag_last *recent = observer->recent;
@@ -209,7 +209,7 @@ static struct strag_late find_late(const struct strag_observer *observer)
     return still ? *before : (struct strag_late){.count = 0};
 }
 
-/* Their delays in the latest calls, and in the order of their arrival. */
+/* Set the ranks' delays in the latest calls, and sort them, the last to arrive first. */
 static void set_delays(const struct strag_observer *observer, struct strag_late *late)
 {
     const struct strag_late found = *late;
@@ -224,7 +224,7 @@ static void set_delays(const struct strag_observer *observer, struct strag_late 
     memcpy(late->rank, sorted.straggler, sizeof late->rank);
 }
 
-/* Other ranks, or a delay that differs by a half? */
+/* Are these other ranks, or has a delay changed by more than STRAG_MUCH_MORE? */
 static bool is_news(const struct strag_late *before, const struct strag_late *now)
 {
     bool same = strag_late_is_same(before, now);
@@ -235,7 +235,7 @@ static bool is_news(const struct strag_late *before, const struct strag_late *no
     return !same;
 }
 
-/* Has either a rank of the other? */
+/* Do the two have a rank in common? */
 static bool is_among_any(const struct strag_late *late, const struct strag_late *other)
 {
     int i = 0;
@@ -244,13 +244,14 @@ static bool is_among_any(const struct strag_late *late, const struct strag_late 
     return i < other->count;
 }
 
-/* From durations. One of the first two calls may have made connections: then nobody is suspected,
- * but examined. @return calls to examine closely: as many as will name them */
+/* Suspect ranks from durations. With a single miss nobody is suspected, but calls are examined: one
+ * of the first two may have made connections. @return calls to examine, enough to name a
+ * straggler */
 static int suspect(struct strag_observer *observer, const struct strag_last *window)
 {
     const struct strag_late refuted = observer->refuted;
     int look = 0;
-    observer->refuted.count = 0; /* unless it still seems so */
+    observer->refuted.count = 0; /* restored below if the ranks still seem late */
     for (int together = observer->most; together > 0; together--) {
         const struct count count = count_points(window, observer->now, false, together);
         const double delay = median_delay(window, observer->now, &count.most, NONE, true);
@@ -272,7 +273,7 @@ static int suspect(struct strag_observer *observer, const struct strag_last *win
     return look;
 }
 
-/* Is a closer look needed without a straggler? @return at how many calls */
+/* Is a closer look needed while there is no straggler? @return the number of calls to examine */
 static int suspects(struct strag_observer *observer)
 {
     const struct strag_last *window = observer->recent + observer->known - observer->now;

@@ -9,7 +9,7 @@
 
 /* ---- Hosts that are slow ---- */
 
-/* @return NULL: it is not */
+/* @return NULL if the host is not slow */
 static struct strag_slow *find_slow(struct strag_slowdown *slowdown, int rank)
 {
     for (int s = 0; s < slowdown->nslow; s++) {
@@ -19,7 +19,7 @@ static struct strag_slow *find_slow(struct strag_slowdown *slowdown, int rank)
     return NULL;
 }
 
-/* Factors are multiples of 1/20. A host is not slow by less than STRAG_BEHIND.
+/* Factors are multiples of 1/20. A host that is slower by less than STRAG_BEHIND is not slow.
  * @return whether there was room */
 static bool change_factor(struct strag_slowdown *slowdown, int rank, double change)
 {
@@ -105,21 +105,21 @@ static bool is_suspicious(const struct strag_slowdown *slowdown)
     return slowdown->suspicion > (1 + STRAG_BEHIND) * slowdown->refuted;
 }
 
-/* The rate of a fast link. @return 0: unknown */
+/* The rate of a fast link. @return 0 if unknown */
 static double fast(const struct strag_slowdown *slowdown)
 {
     return slowdown->reference > 0 ? slowdown->reference : slowdown->metered;
 }
 
-/* Is there a reason for a probe? Else there is one now and then. */
+/* Is there a reason for a probe? Without a reason there is one now and then. */
 static bool has_reason(const struct strag_slowdown *slowdown)
 {
     return slowdown->pending > 1 || is_suspicious(slowdown);
 }
 
-/* Of two probes a host is slow by chance in both, if some pairs of hosts have a slow path for good:
- * so the second one has more rounds, the more the more hosts there are. Of three hosts' partners
- * one may be slow, so that the two fastest of three messages say nothing of their scatter. */
+/* If some pairs of hosts have a slow path permanently, a host can by chance be slow in two probes.
+ * So the second probe has more rounds, and the more of them the more hosts there are. With three
+ * hosts one of a host's two partners may be slow: then three messages do not show the scatter. */
 static int wanted_rounds(const struct strag_slowdown *slowdown)
 {
     int rounds = slowdown->hosts > 3 ? 3 : 4;
@@ -128,7 +128,7 @@ static int wanted_rounds(const struct strag_slowdown *slowdown)
     return rounds;
 }
 
-/* By what factor the slowest link is estimated to be slower than the fastest; not too low. */
+/* A high estimate of the factor by which the slowest link is slower than the fastest. */
 static double slowest(const struct strag_slowdown *slowdown)
 {
     double most = fmax(slowdown->suspicion, slowdown->pending);
@@ -137,8 +137,8 @@ static double slowest(const struct strag_slowdown *slowdown)
     return most * exp(slowdown->narrower / 1000.0);
 }
 
-/* All rounds take as long as the slowest link does. What meters say of a link alone, which may have
- * let some bytes pass at once, is only trusted where nothing was probed. */
+/* A round takes as long as its slowest link. A rate from meters alone may be too high, since a link
+ * can let some bytes pass at once: it is used only if there was no probe. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
 {
     const double longest =
@@ -150,8 +150,7 @@ size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
     return (size_t)fmin(fmax(bytes, STRAG_PROBE_SHORTEST), STRAG_PROBE_LONGEST);
 }
 
-/* Seconds that a probe would take: at most as long as the last one, whose messages may have been
- * longer. */
+/* Seconds that a probe may take: in proportion to its bytes, at most those of the last one. */
 static double expected(const struct strag_slowdown *slowdown)
 {
     const double bytes = (double)strag_slowdown_bytes(slowdown) * wanted_rounds(slowdown);
@@ -196,15 +195,15 @@ int strag_slowdown_rounds(const struct strag_slowdown *slowdown)
 
 /* ---- Probes ---- */
 
-/* From which deviation on a rate counts. On a machine that others use, too, the slowest of many
- * hosts seems to be slow by chance: so it is above the scatter of fast links' rates. */
+/* The smallest deviation that counts. On a machine that others use, too, the slowest of many hosts
+ * seems slow by chance, so the threshold is above the scatter of fast links' rates. */
 static double threshold(const struct strag_slowdown *slowdown)
 {
     return 1000 * log(1 + fmax(STRAG_BEHIND, STRAG_VERY_SURE * slowdown->scatter / 1000));
 }
 
-/* By how much the slowest host is below what is expected in this probe alone, or one that counts as
- * slow above it. */
+/* How far, in this probe alone, the slowest host is below the expected rate, or a host that counts
+ * as slow is above it. */
 static double most_now(const struct strag_slowdown *slowdown,
                        const struct strag_link_sample *sample)
 {
@@ -214,8 +213,8 @@ static double most_now(const struct strag_slowdown *slowdown,
                : fmax(slower, sample->now_fastest - slowdown->reference);
 }
 
-/* What two probes say is so, by as much as both say.
- * @param before  the reference of the one before @return whether there is such a host */
+/* Change the factors of hosts that deviate in both probes, by the smaller of the two deviations.
+ * @param before  the reference of the probe before @return whether a factor has changed */
 static bool confirm(struct strag_slowdown *slowdown, const struct strag_link_sample *sample,
                     double before)
 {

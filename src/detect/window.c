@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Calls of other sizes after which an experiment's window ends with what it has. */
+/* After this many calls of other sizes an experiment's window ends with the calls that it has. */
 enum { WAIT_LIMIT = 64 };
 
 /* ---- What ranks have measured ---- */
@@ -18,7 +18,7 @@ struct strag_call_sample strag_call_sample_none(void)
     return none;
 }
 
-/* A rank that has not measured its time stays first: that is below 0. */
+/* A time that was not measured is below 0, and so stays first. */
 static void insert(struct strag_time *shortest, struct strag_time time)
 {
     for (int i = 0; i < STRAG_SHORTEST; i++) {
@@ -55,7 +55,7 @@ const struct strag_time *strag_call_sample_order(const struct strag_call_sample 
     return sample->wait[0].seconds >= 0 ? sample->wait : sample->stay;
 }
 
-/* @return 0: there is no other rank */
+/* @return 0 if there is no other rank */
 static double first_gap(const struct strag_time *order)
 {
     const double gap = (double)order[1].seconds - (double)order[0].seconds;

@@ -25,7 +25,7 @@ double strag_budget_left(const struct strag_budget *budget)
     return STRAG_FIRST_GRANT * budget->call + STRAG_WATCH_SHARE * budget->calls - budget->spent;
 }
 
-/* Calls that take so long that `seconds` are this share of them. */
+/* The number of calls of whose time `seconds` are this share. */
 static int calls_for(const struct strag_budget *budget, double seconds, double share)
 {
     const double calls = seconds > 0 && budget->call > 0 ? seconds / share / budget->call : 0;

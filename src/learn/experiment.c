@@ -10,30 +10,30 @@
 #include <stdlib.h>
 
 enum {
-    FOURS_SLOWER = 2, /* fours after which a rival may be known to be slower, */
+    FOURS_SLOWER = 2, /* fours after which a rival may be found slower, */
     FOURS_AHEAD = 4,  /* ... has to be ahead, */
-    FOURS_FASTER = 6, /* ... may be known to be faster, */
-    FOURS_MOST = 16,  /* ... and nothing more is tried */
-    FIRST = 2,        /* calls that end what is STRAG_MUCH_MORE */
+    FOURS_FASTER = 6, /* ... may be found faster, */
+    FOURS_MOST = 16,  /* ... and the experiment ends */
+    FIRST = 2,        /* calls, which end it if the rival takes STRAG_MUCH_MORE */
     FOUR = 4
 };
 
-/* Modelled times that differ by less are those of the same messages in another order. */
+/* Relative. Plans whose modelled times differ by less send the same messages in another order. */
 static const double same = 0.001;
 
 struct strag_experiments {
     size_t least;
     struct strag_findings findings;
 
-    /* The one that is running, of class size_class */
-    bool running, counts; /* counts: the first two calls are done */
+    /* The running experiment, in class size_class */
+    bool running, counts; /* counts: the first two calls have ended */
     int size_class;
     struct strag_variant usual, rival;
     struct strag_window_order order;
     int fours;
-    double sum, squares; /* of their logarithms */
+    double sum, squares; /* of the fours' log(C C / U U) / 2 */
     double lost;         /* seconds so far */
-    uint64_t chance;     /* what orders are drawn from */
+    uint64_t chance;     /* the state of the random generator */
     char log[160];
 };
 
@@ -65,7 +65,7 @@ static int class_of(size_t bytes)
     return size_class < STRAG_SIZE_CLASSES ? size_class : STRAG_SIZE_CLASSES - 1;
 }
 
-/* The first size of a class: the one before ends there. */
+/* The first size of a class. */
 static size_t class_begin(int size_class)
 {
     return (size_t)ceil(exp2(size_class - 0.5));
@@ -119,7 +119,7 @@ static bool was_tried(const struct strag_finding *class, const struct strag_vari
     return r < class->tried;
 }
 
-/* @param[in,out] least  seconds of the best rival so far @return whether this one is better */
+/* @param[in,out] least  seconds of the best rival so far @return whether `choice` is better */
 static bool is_better(const struct strag_experiment_inputs *inputs,
                       const struct strag_finding *class, const struct strag_variant *usual,
                       const struct strag_variant *choice, double *least)
@@ -273,7 +273,7 @@ static void add_four(struct strag_experiments *experiments, const double *second
     experiments->squares += logarithm * logarithm;
 }
 
-/* The rival's calls less as many of the table's choice. */
+/* The time of the rival's calls less that of as many calls of the table's choice. */
 static double lost_in(const double *seconds, int count, uint32_t rival)
 {
     double sum[2] = {0, 0};
@@ -285,7 +285,7 @@ static double lost_in(const double *seconds, int count, uint32_t rival)
     return calls[0] > 0 ? sum[1] - calls[1] * sum[0] / calls[0] : 0;
 }
 
-/* Did the calls run what they were ordered to, and take a known time?
+/* Did the calls run what was ordered, and are their times known?
  * @param[out] seconds  [count] */
 static bool are_good(const struct strag_experiments *experiments,
                      const struct strag_experiment_call *calls, int count, double *seconds)

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is another algorithm faster in truth than the one that the model chose? One rival at a time runs
- * in the place of the table's choice, in calls of one size and operation:
+ * Measures whether another algorithm is faster than the one that the model chose. One rival at a
+ * time runs in place of the table's choice, in calls of one size and operation:
  *
  *     window     1      2           3           ..     U: the table's choice, C: the rival,
  *     calls      U C    UCCU CUUC   CUUC CUUC          the order of each four by chance
  *
- * The first two calls only end what is hopeless: a rival that takes 1.6 times as long. Then the
- * mean of log(C C / U U) of each four calls decides:
+ * The first two calls only end a hopeless experiment: the rival takes 1.5 times as long or longer.
+ * Then the mean of log(C C / U U) of each four calls decides:
  *
- *     faster    by 3 % and 4 standard errors, of 6 fours at least: the rival runs from then on, in
+ *     faster    by 3 % and 4 standard errors, of 6 fours or more: the rival runs from then on, in
  *               its class of sizes (an octave; 2^k is in the middle of class k)
- *     slower    by 3 % and 2 standard errors, of 2 fours at least: nothing changes
- *     neither   after 16 fours, or as soon as no time is left for it (judge.h): nothing changes
+ *     slower    by 3 % and 2 standard errors, of 2 fours or more: nothing changes
+ *     neither   after 16 fours, 4 if not ahead, or when no time is left (judge.h): nothing changes
  *
- * A drift, and a change of load in mid-run, cancel in each four; the order by chance keeps calls of
- * two kinds in turn from being taken for a difference. 4 standard errors: the mean of few fours is
- * tested more than once. (test_experiment.c simulates thousands of jobs.)
+ * A drift, or a change of load in mid-run, cancels in each four. With the random order, alternating
+ * calls of two kinds do not look like a difference. It takes 4 standard errors because the mean of
+ * few fours is tested more than once. (test_experiment.c simulates thousands of jobs.)
  *
- * Of each class three rivals are tried at most: the previous component, as nobody knows what it
- * really runs, then what the model thinks the next best of other algorithms. No rival is modelled
- * to take more than a fifth longer.
+ * In each class at most three rivals are tried: first the previous component, since nobody knows
+ * what it really runs, then the next best of the other algorithms by the model. No rival is
+ * modelled to take more than a fifth longer.
  *
- * One rank decides. No clock and no messages.
+ * One rank decides, without a clock and messages.
  */
 #ifndef STRAG_EXPERIMENT_H
 #define STRAG_EXPERIMENT_H
@@ -32,17 +32,17 @@
 
 enum { STRAG_SIZE_CLASSES = 48, STRAG_RIVALS = 3 };
 
-/* An algorithm and its count of blocks. NULL: the previous component. */
+/* An algorithm (NULL for the previous component) and its number of blocks. */
 struct strag_variant {
     const struct strag_algorithm *algorithm;
     int32_t blocks;
 };
 
-/* What was tried and found; for other communicators on the same hosts, too. Plain data, but for the
+/* What was tried and found; other communicators on the same hosts use it, too. Plain data but for
  * pointers. */
 struct strag_findings {
     struct strag_finding {         /* of a class of sizes */
-        bool found;                /* a rival was faster: */
+        bool found;                /* a rival was faster, ... */
         struct strag_variant runs; /* ... the last that was */
         int32_t tried;
         struct strag_variant rival[STRAG_RIVALS]; /* [tried] */
@@ -51,61 +51,61 @@ struct strag_findings {
 
 struct strag_experiments;
 
-/** @param least  bytes: shorter vectors run what the table says
- * @param seed   of the orders that are drawn by chance
- * @return NULL: out of memory */
+/** @param least  bytes; shorter vectors run the table's choice
+ * @param seed   of the random orders
+ * @return NULL if out of memory */
 struct strag_experiments *strag_experiments_create(size_t least, uint64_t seed);
 
 /** NULL is allowed. */
 void strag_experiments_free(struct strag_experiments *experiments);
 
-/* What could be tried, and what it may take. */
+/* The candidates, the calls to try them in, and the time that may be lost. */
 struct strag_experiment_inputs {
     const struct strag_selection *selection; /* candidates and their modelled times */
-    const struct strag_table *table;         /* with what was found so far */
-    size_t bytes;                            /* of a size that comes often, */
-    int operation;                           /* ... and what it reduces with */
-    double call;                             /* seconds that a call of this size takes */
+    const struct strag_table *table;         /* with the findings so far */
+    size_t bytes;                            /* a size that many calls have, ... */
+    int operation;                           /* ... and their operation */
+    double call;                             /* seconds that one of these calls takes */
     double left;                             /* seconds that may still be lost */
 };
 
 /**
  * After a window: begin an experiment, or go on with it.
  *
- * @param[out] order  the next window, with no pause @return false: nothing is to be tried
+ * @param[out] order  the next window, with no pause @return false if nothing is to be tried
  */
 bool strag_experiments_next(struct strag_experiments *experiments,
                             const struct strag_experiment_inputs *inputs,
                             struct strag_window_order *order);
 
-/* A call of such a window. It may not have run what was ordered: with an operator that does not
- * commute, which counts as the same operation as others of the user's. */
+/* A call of such a window. It may have run another algorithm than ordered: a user's operator that
+ * does not commute counts as the same operation as the user's other ones. */
 struct strag_experiment_call {
     struct strag_variant ran;
     double seconds;
 };
 
-/** They have ended. @param calls  [count], its first ones; with fewer than four (at first two)
- * nothing more is tried against this one: such calls hardly come any more
- * @return seconds that were lost in them, at least 0 */
+/** The window's calls have ended. @param calls  [count], its first ones; with fewer than four (at
+ * first two) the experiment ends, since such calls hardly come any more
+ * @return seconds that were lost in these calls, at least 0 */
 double strag_experiments_add(struct strag_experiments *experiments,
                              const struct strag_experiment_call *calls, int count);
 
-/** Links or stragglers have changed: what runs now shows nothing. What was found stays. */
+/** End the running experiment, since links or stragglers have changed. Earlier findings stay. */
 void strag_experiments_stop(struct strag_experiments *experiments);
 
-/** Put what was found into a table, each at the sizes of its class. */
+/** Put the faster rivals into a table, each at the sizes of its class. */
 void strag_experiments_apply(const struct strag_experiments *experiments,
                              struct strag_table *table);
 
-/** @return all that is known, to which what others have found may be added */
+/** @return all findings, to which those of other communicators may be added */
 struct strag_findings *strag_experiments_findings(struct strag_experiments *experiments);
 
-/** Add what is newer: the classes in which more was tried. */
+/** Take over the classes in which `newer` has tried more. */
 void strag_findings_merge(struct strag_findings *findings, const struct strag_findings *newer);
 
-/** What the last window has shown, for the log: "65536 bytes: swing takes 0.81 of ring: swing
- * runs"; "": nothing. */
+/** The last window's result, for the log: "experiment with 65536 bytes: swing takes 0.81 of the
+ * time of ring: swing runs"; "" if there is none. */
 const char *strag_experiments_log(const struct strag_experiments *experiments);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A modelled time is a maximum of sums, A * latency + B / bandwidth + rest: it is convex in both
- * factors. Pricing with either number a little changed gives A, B and rest where the model is: one
- * of these sums, which no other point is below. The least sum of relative deviations, of the maxima
- * of all sums so far, gives the next point; few are needed, as each adds the sums that hold there.
+ * A modelled time is the maximum of sums A * latency + B / bandwidth + rest, so it is convex in
+ * both numbers' factors. Pricing at a point, and with either number slightly changed, gives A, B
+ * and rest of the sum that is the maximum there; no modelled time is below this sum. The next point
+ * is the one at which the maxima of all sums so far deviate least, relatively, from the measured
+ * times. Few points are needed, as each adds the sums that are the maximum there.
  *
- * Deviations count as they are, not their squares, so that calls that somebody disturbed, or an
- * algorithm that the model does not understand, do not matter much. A term for each number's doubt
- * keeps what the calls do not say.
+ * Deviations are not squared, so that disturbed calls, or an algorithm that the model prices
+ * wrongly, matter little. A term for each number's doubt keeps a number on which the calls do not
+ * depend.
  */
 #include "learn/fit.h"
 
@@ -24,12 +25,12 @@
 enum { LATENCY, BANDWIDTH, NUMBERS };
 enum { KINDS = 8, SAMPLES = 8, POINTS = 4 };
 
-/* A number moves by at most a factor of 10,000, as a logarithm: 100 Mbit/s are a thousandth of the
+/* Logarithms. A number changes by at most a factor of 10,000: 100 Mbit/s are a thousandth of the
  * default. */
 static const double farthest = 9.2, finest = 1e-3;
 
-/* By what factor a number may be wrong, as a logarithm: a default by a thousand, one of a short
- * measurement, which may have been of a shaper's burst, by less. */
+/* The logarithm of the factor by which a number may be wrong: a default by a thousand, a short
+ * measurement (perhaps of a shaper's burst) by less. */
 static const double doubt_default = 7, doubt_measured = 3;
 
 /* Calls of a plan and a size. */
@@ -38,22 +39,22 @@ struct kind {
     const struct strag_algorithm *algorithm;
     int blocks;
     unsigned count;
-    float seconds[SAMPLES]; /* of the latest ones */
+    float seconds[SAMPLES]; /* of the latest calls */
 };
 
 struct strag_fit {
     struct strag_problem problem;
     struct strag_sourced_model now;
     int id[NUMBERS];
-    double before[NUMBERS], doubt[NUMBERS]; /* what takes() was when calls began; 0: it stays */
+    double before[NUMBERS], doubt[NUMBERS]; /* takes() when calls began; doubt 0 fixes it */
     struct kind kinds[KINDS];
     int nkinds;
-    uint64_t sizes;       /* powers of two that calls had */
-    uint64_t calls, next; /* recorded; at which the next fit is */
+    uint64_t sizes;       /* a bit for each power of two that a call's size had */
+    uint64_t calls, next; /* recorded calls; their number at the next fit */
     char log[256];
 };
 
-/* While a fit is made. Factors are of how long it takes: of a bandwidth, the inverse. */
+/* The state of a fit. Factors multiply times: a bandwidth is divided by its factor. */
 struct work {
     struct strag_fit *fit;
     double measured[KINDS], weight[KINDS];
@@ -61,17 +62,16 @@ struct work {
     double part[POINTS][KINDS][NUMBERS], rest[POINTS][KINDS]; /* seconds, with factors of 1 */
 };
 
-/* ---- Making one ---- */
+/* ---- Creation ---- */
 
-/* Seconds, or seconds for a byte. */
+/* Seconds of latency, or seconds per byte. */
 static double takes(const struct strag_fit *fit, int i)
 {
     const double value = strag_model_value(&fit->now.model, fit->id[i]);
     return i == LATENCY ? value : 1 / value;
 }
 
-/* With a latency that is known from a ping, or from anybody, what is left of it to find is what
- * further messages of a round cost. */
+/* If the latency is known, the overhead of a round's further messages is to be found instead. */
 static void choose_numbers(struct strag_fit *fit)
 {
     const bool network = !fit->problem.topology || fit->problem.topology->hosts > 1;
@@ -116,7 +116,7 @@ void strag_fit_free(struct strag_fit *fit)
 
 /* ---- Calls ---- */
 
-/* Pricing takes the longer the more ranks there are. */
+/* Pricing takes longer with more ranks. */
 static int kinds_for(int n)
 {
     return n <= 64 ? KINDS : n <= 256 ? 6 : n <= 4096 ? 4 : 2;
@@ -153,7 +153,7 @@ void strag_fit_note(struct strag_fit *fit, size_t bytes, const struct strag_algo
     fit->sizes |= size;
 }
 
-/* The first call may have made connections. */
+/* The median, without the first call, which may have made connections. */
 static double median_of(const struct kind *kind)
 {
     float sorted[SAMPLES] = {0};
@@ -177,7 +177,7 @@ static bool is_surprising(const struct strag_fit *fit, const struct strag_select
 
 /* ---- Modelled times ---- */
 
-/* Numbers that take this many times as long as before. */
+/* The model whose numbers are slower than `before` by these factors. */
 static struct strag_sourced_model model_with(const struct strag_fit *fit, const double *factor)
 {
     struct strag_sourced_model model = fit->now;
@@ -190,7 +190,7 @@ static struct strag_sourced_model model_with(const struct strag_fit *fit, const 
     return model;
 }
 
-/* @param[out] seconds  [kind]; NAN: unknown */
+/* @param[out] seconds  [kind]; NAN if unknown */
 static void price(struct work *work, const struct strag_state *state, const double *factor,
                   double *seconds)
 {
@@ -218,7 +218,7 @@ static void price(struct work *work, const struct strag_state *state, const doub
     strag_platform_free(platform);
 }
 
-/* Add the sums that hold with these factors. Kinds that cannot be priced do not count. */
+/* Add the sums that are the maximum with these factors. Kinds without a price do not count. */
 static void add_point(struct work *work, const struct strag_state *state, const double *factor)
 {
     static const double nudge = 1e-3;
@@ -242,7 +242,7 @@ static void add_point(struct work *work, const struct strag_state *state, const 
     }
 }
 
-/* Of the measured time from the longest sum, as a logarithm. */
+/* The logarithm of the measured time over the longest sum. */
 static double deviation(const struct work *work, int kind, const double *factor)
 {
     double longest = 0;
@@ -256,8 +256,7 @@ static double deviation(const struct work *work, int kind, const double *factor)
 
 /* ---- The fit ---- */
 
-/* What is to be as small as it can be: deviations, their squares below STRAG_WORTH, and how
- * far the numbers have moved. */
+/* What the fit minimizes: the deviations, squared below STRAG_WORTH, and the numbers' moves. */
 static double badness(const struct work *work, const double *factor)
 {
     const struct strag_fit *fit = work->fit;
@@ -271,8 +270,8 @@ static double badness(const struct work *work, const double *factor)
     return sum;
 }
 
-/* From the factors to the best ones: a step in one of eight directions, or again the last one,
- * which follows a valley; where none is better, half as far. */
+/* Improve the factors until they are the best: by a step in one of eight directions, or by the last
+ * step again, which follows a valley. If none is better, the step is halved. */
 static void search(const struct work *work, double *factor)
 {
     double best = badness(work, factor), last[NUMBERS] = {0, 0};
@@ -300,7 +299,7 @@ static void search(const struct work *work, double *factor)
     }
 }
 
-/* By how much a kind's modelled time differs at most, as a logarithm. */
+/* The largest difference of a kind's modelled times, as a logarithm. */
 static double change(const struct work *work, const double *from, const double *to)
 {
     double most = 0;
@@ -311,7 +310,7 @@ static double change(const struct work *work, const double *from, const double *
     return most;
 }
 
-/* Of the kinds' |modelled / measured - 1|, the median. */
+/* The median of the kinds' |modelled / measured - 1|. */
 static double error_of(const struct work *work, const double *factor)
 {
     double errors[KINDS] = {0};
@@ -324,7 +323,7 @@ static double error_of(const struct work *work, const double *factor)
     return count > 0 ? (errors[(count - 1) / 2] + errors[count / 2]) / 2 : -1;
 }
 
-/* Would a kind's time show that a number is wrong by a sixth? */
+/* Would some kind's time show an error of a sixth in a number? */
 static bool shows(const struct work *work, const double *factor, int number)
 {
     double other[NUMBERS] = {factor[LATENCY], factor[BANDWIDTH]};
@@ -332,7 +331,8 @@ static bool shows(const struct work *work, const double *factor, int number)
     return change(work, factor, other) > STRAG_WORTH;
 }
 
-/* A number is measured if it shows, or did before: that it is small is known, too. */
+/* A number counts as measured if it shows before or after the fit: then at least its size is
+ * known. */
 static void adopt(struct strag_fit *fit, const struct work *work, const double *began,
                   const double *factor)
 {
@@ -345,14 +345,14 @@ static void adopt(struct strag_fit *fit, const struct work *work, const double *
     fit->now = model;
 }
 
-/* @param[in,out] factor  from where the model is to where it is best */
+/* @param[in,out] factor  in: of the model so far; out: the best ones */
 static struct work fit_factors(struct strag_fit *fit, const struct strag_state *state,
                                double *factor)
 {
     struct work work = {.fit = fit};
     double last[NUMBERS];
     for (int k = 0; k < fit->nkinds; k++) {
-        const unsigned count = fit->kinds[k].count; /* of which the first one hardly counts */
+        const unsigned count = fit->kinds[k].count; /* the first call hardly counts */
         work.measured[k] = median_of(&fit->kinds[k]);
         work.weight[k] = count > SAMPLES ? SAMPLES : count > 1 ? count - 1 : 0.25;
     }

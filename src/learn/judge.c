@@ -13,8 +13,8 @@
 struct strag_judge {
     struct strag_judge_options options;
     struct strag_observer *observer;
-    struct strag_watched_call calls[STRAG_WINDOW_CALLS]; /* of the window; of these, */
-    int filled;                                          /* ... as many */
+    struct strag_watched_call calls[STRAG_WINDOW_CALLS]; /* of the window, ... */
+    int filled;                                          /* ... how many */
     double own;                                          /* seconds that this rank was in them */
 
     struct strag_state_record state;
@@ -23,12 +23,12 @@ struct strag_judge {
     struct strag_late acted;               /* the stragglers that were last acted upon */
 
     struct strag_dynamic *dynamic;
-    double price;                /* of finding out who that is: modelled seconds */
-    bool arrivals;               /* finding out is on, or examined */
-    struct strag_selection *any; /* without the last rank, or NULL */
+    double price;                /* modelled seconds for finding out who is last */
+    bool arrivals;               /* calls find out who is last, or measure arrivals */
+    struct strag_selection *any; /* candidates without the last rank, or NULL */
 
-    double scale; /* measured seconds for a modelled one; 0: unknown */
-    bool stale;   /* the usual table is of numbers that have changed */
+    double scale; /* measured seconds per modelled second; 0 if unknown */
+    bool stale;   /* the numbers behind the usual table have changed */
     double busy;  /* seconds in calls since links were examined */
     int soon;     /* windows that follow without a pause: the first ones, and after each change */
     struct strag_budget budget;
@@ -38,7 +38,7 @@ struct strag_judge {
 
 /* ---- Modelled times ---- */
 
-/* With a straggler's delay. @return INFINITY: unknown */
+/* The modelled time with a straggler's delay. @return INFINITY if unknown */
 static double modelled(const struct strag_selection *selection,
                        const struct strag_watched_call *call, double delay)
 {
@@ -54,9 +54,9 @@ static struct strag_watched_call usual_call(const struct strag_judge *judge, siz
         .bytes = bytes, .algorithm = entry->algorithm, .blocks = entry->blocks};
 }
 
-/* ---- Making one ---- */
+/* ---- Creation ---- */
 
-/* The slowest host, from the next call on. */
+/* Record the slowest host from the next call on. */
 static void note_slowest(struct strag_judge *judge)
 {
     struct strag_slowest *note = &judge->summary.slowest;
@@ -86,10 +86,11 @@ void strag_judge_free(struct strag_judge *judge)
     free(judge);
 }
 
-/* What runs without the last rank: without the last rank, as without any other. */
+/* Make the candidates that go ahead without the last rank: they are the same for every rank, so
+ * rank n - 1 stands for it. */
 static void make_any(struct strag_judge *judge)
 {
-    const double a_little = 1e-9; /* seconds: with 0 it would not be late to the model */
+    const double a_little = 1e-9; /* seconds; with 0 the model has no straggler */
     struct strag_state_record state = judge->state;
     struct strag_selection *made = NULL;
     state.nstragglers = 1;
@@ -161,8 +162,8 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
 
 /* ---- Measured and modelled ---- */
 
-/* Of a window's calls that waited for all ranks: how long they take, and how far that is from what
- * is modelled; in the median, of two the less: the first call may have made connections. */
+/* Find the median ratio of measured to modelled time over the window's calls that waited for all
+ * ranks; of two calls the lower one, since the first may have made connections. */
 static void find_scale(struct strag_judge *judge)
 {
     double ratios[STRAG_WINDOW_CALLS];
@@ -181,7 +182,7 @@ static void find_scale(struct strag_judge *judge)
     judge->summary.model_error = fabs(1 / judge->scale - 1);
 }
 
-/* How much longer the calls that went ahead would have taken with the usual table. */
+/* Find how much longer the calls that went ahead would have taken with the usual table. */
 static void find_saved(struct strag_judge *judge)
 {
     for (int c = 0; c < judge->filled; c++) {
@@ -210,7 +211,7 @@ static bool helps(const struct strag_table *table)
     return false;
 }
 
-/* Does it help at the sizes of the last calls? */
+/* Does the straggler's table help at the sizes of the last calls? */
 static bool helps_now(const struct strag_judge *judge)
 {
     for (int c = 0; judge->is_ahead && c < judge->filled; c++) {
@@ -220,7 +221,7 @@ static bool helps_now(const struct strag_judge *judge)
     return false;
 }
 
-/* The table for a straggler. @return whether it helps */
+/* Make the table for a straggler. @return whether it helps */
 static bool make_ahead(struct strag_judge *judge, const struct strag_state_record *state)
 {
     struct strag_judge_table made = {.selection = NULL};
@@ -254,7 +255,7 @@ static bool is_acted_upon(const struct strag_judge *judge, const struct strag_la
     return same;
 }
 
-/* Another table, if one is wanted. */
+/* Switch to another table if the stragglers ask for one. */
 static void act(struct strag_judge *judge, const struct strag_late *late,
                 struct strag_judgement *judgement)
 {
@@ -309,8 +310,8 @@ static void log_dynamic(struct strag_judge *judge, bool before)
                  strag_units_time(1048576 * policy->wait_per_byte).text);
 }
 
-/* One straggler that the others go ahead without is the better known.
- * @return whether to look closely */
+/* Judge the dynamic mode, which is off while the others go ahead without a known straggler. @return
+ * whether to look closely */
 static bool look_for_the_last(struct strag_judge *judge)
 {
     struct strag_dynamic_call calls[STRAG_WINDOW_CALLS];
@@ -336,7 +337,7 @@ static bool look_for_the_last(struct strag_judge *judge)
 
 /* ---- The usual table ---- */
 
-/* The state without stragglers that were found. */
+/* The state without the stragglers that were found. */
 static struct strag_state_record usual_state(const struct strag_judge *judge)
 {
     struct strag_state_record state = judge->state;
@@ -359,8 +360,7 @@ static void make_usual(struct strag_judge *judge)
 
 /* ---- Slow links ---- */
 
-/* If arrivals are determined in calls, messages wait for ranks, too, and meters say nothing of
- * links. */
+/* While calls determine arrivals, messages also wait for ranks, so the meters do not show links. */
 static void examine_links(struct strag_judge *judge, const struct strag_link_sample *links,
                           struct strag_judgement *judgement)
 {
@@ -383,7 +383,7 @@ static void log_links(struct strag_judge *judge)
                      state->slow[s].factor);
 }
 
-/* The stragglers stay, and their delays to the model. What experiments have found stays, too. */
+/* The stragglers, their delays in the model, and the findings of experiments stay. */
 enum strag_change strag_judge_probed(struct strag_judge *judge,
                                      const struct strag_link_sample *links, double seconds)
 {
@@ -414,7 +414,7 @@ enum strag_change strag_judge_probed(struct strag_judge *judge,
 
 /* ---- The machine ---- */
 
-/* What a straggler that was found has changed says nothing of it. */
+/* Calls that ran a plan for a straggler are left out of the fit. */
 static void fit_model(struct strag_judge *judge, const struct strag_call_sample *samples)
 {
     struct strag_fit *fit = judge->options.fit;
@@ -431,7 +431,7 @@ static void fit_model(struct strag_judge *judge, const struct strag_call_sample 
     }
 }
 
-/* Is the usual table another one, with the fitted numbers and what experiments have found? */
+/* Renew the usual table from the fitted numbers and the findings. @return whether it has changed */
 static bool renew_usual(struct strag_judge *judge)
 {
     const struct strag_table before = judge->usual.table;
@@ -447,7 +447,7 @@ static bool renew_usual(struct strag_judge *judge)
 
 /* ---- Experiments ---- */
 
-/* If the window had a rival. @return whether that was the experiment's last */
+/* Add the window to the experiment, if there is one. @return whether the experiment has ended */
 static bool end_experiment(struct strag_judge *judge, const struct strag_call_sample *samples)
 {
     struct strag_experiment_call calls[STRAG_WINDOW_CALLS];
@@ -475,7 +475,8 @@ static bool comes_often(const struct strag_judge *judge)
     return count >= STRAG_FIRST_WINDOW;
 }
 
-/* Not where arrivals decide what a call takes, nor while links are in doubt, nor at first.
+/* No rival is tried at first, while arrivals decide how long calls take, or while links are in
+ * doubt.
  * @return whether the next window is an experiment's */
 static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgement)
 {
@@ -502,9 +503,8 @@ static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgeme
 
 /* ---- The next window ---- */
 
-/* Windows follow each other at once, with more and more calls, while something is new or in doubt;
- * then as far apart as their share of the time wants it. After too much was spent there is a pause
- * in any case. */
+/* While something is new or in doubt, windows follow each other at once and double their calls.
+ * Then pauses keep them to their share of the time. Overspending always leads to a pause. */
 static void order_next(struct strag_judge *judge, struct strag_judgement *judgement)
 {
     const int more = judge->filled > 0 ? 2 * judge->filled : STRAG_FIRST_WINDOW;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a window of calls, as all ranks have timed them, to what runs next:
+ * Decides what runs next, from a window of calls that all ranks have timed:
  *
  *     samples ──► observer: a straggler?     ──► the straggler's table, if it helps
  *            ├──► dynamic: another one in each call?  ──► the last one is found in the call
@@ -8,13 +8,13 @@
  *            ├──► fit: another machine than the model's?  ──► another table
  *            └──► experiments: another algorithm than the model's choice?
  *
- * The model's speeds are estimates, with a fit good ones. As the ratio of the delay to the call
- * matters, a delay is scaled: divided by the ratio of the calls' measured time to the modelled one,
- * both without the straggler.
+ * The model's speeds are estimates, and good ones after a fit. What matters is the ratio of the
+ * delay to the call. So a delay is divided by the ratio of the calls' measured time to the modelled
+ * one, both without the straggler.
  *
- * The budget (budget.h) limits what all of this may cost.
+ * The budget (budget.h) limits the cost of all this.
  *
- * No clock and no messages: one rank judges for all.
+ * One rank judges for all, without a clock and messages.
  */
 #ifndef STRAG_JUDGE_H
 #define STRAG_JUDGE_H
@@ -27,7 +27,7 @@
 #include "learn/summary.h"
 #include "model/select.h"
 
-/* The first windows' calls: they double. */
+/* The calls of the first window; the next windows double them. */
 enum { STRAG_FIRST_WINDOW = 2 };
 
 /* Algorithms by size, and the selection they are from (may be NULL), which the structure owns. */
@@ -40,25 +40,25 @@ struct strag_judge_options {
     int n;            /* ranks */
     int calls;        /* of a window, at most STRAG_WINDOW_CALLS */
     bool same_window; /* all windows have as many calls, and follow each other at once */
-    bool stragglers;  /* make tables for them */
+    bool stragglers;  /* make tables for stragglers */
     enum strag_dynamic_use dynamic;
-    size_t dynamic_from; /* bytes: shorter vectors always wait for all */
-    /* The candidates that go ahead without a straggler, whichever (the state names one), priced
-     * with the model as in `make`.
-     * @param[out] price  modelled seconds that finding out who comes last costs in a call
-     * @param[out] made   NULL: there are none */
+    size_t dynamic_from; /* bytes; shorter vectors always wait for all */
+    /* Make the candidates that go ahead without any one rank. The state names one as the straggler;
+     * the model is as in `make`.
+     * @param[out] price  modelled seconds that a call pays for finding out who is last
+     * @param[out] made   NULL if there are none */
     void (*make_any)(void *context, const struct strag_state_record *state,
                      const struct strag_sourced_model *model, struct strag_selection **made,
                      double *price);
-    struct strag_slowdown *slowdown;       /* NULL: links are not watched */
-    struct strag_fit *fit;                 /* NULL: the model stays as it is */
-    struct strag_experiments *experiments; /* NULL: the model's choice stays */
+    struct strag_slowdown *slowdown;       /* NULL if links are not watched */
+    struct strag_fit *fit;                 /* NULL if the model stays as it is */
+    struct strag_experiments *experiments; /* NULL if the model's choice stays */
 
-    /* Make the table for a state. @param model  NULL: that of the table before */
+    /* Make the table for a state. @param model  NULL for the model of the table before */
     void (*make)(void *context, const struct strag_state_record *state,
                  const struct strag_sourced_model *model, struct strag_judge_table *made);
 
-    const char *(*host)(void *context, int rank); /* its host's name */
+    const char *(*host)(void *context, int rank); /* the name of the rank's host */
     void *context;
 };
 
@@ -66,11 +66,11 @@ struct strag_judge_options {
 struct strag_watched_call {
     size_t bytes;
     int operation;                           /* the same on all ranks */
-    const struct strag_algorithm *algorithm; /* NULL: the previous component */
+    const struct strag_algorithm *algorithm; /* NULL for the previous component */
     int blocks;
-    enum strag_dynamic_turn turn; /* in the dynamic mode: */
-    int without;                  /* the rank that was not waited for; -1: all were */
-    bool ahead;                   /* the judge's: it did not wait for all ranks */
+    enum strag_dynamic_turn turn; /* in the dynamic mode, with `without` */
+    int without;                  /* the rank that was not waited for, or -1 */
+    bool ahead;                   /* set by the judge: not all ranks were waited for */
 };
 
 enum strag_change {
@@ -82,20 +82,20 @@ enum strag_change {
 
 struct strag_judgement {
     enum strag_change change;
-    int look;           /* calls of the next window in which to measure waits; 0: none */
+    int look;           /* calls of the next window in which to measure waits, or 0 */
     bool found;         /* an experiment has ended */
-    int probe;          /* probe all hosts, in this many rounds; 0: do not */
-    size_t probe_bytes; /* of each message of it */
+    int probe;          /* rounds of the probe of all hosts to make now; 0 for none */
+    size_t probe_bytes; /* of each of its messages */
     struct strag_window_order next;
 };
 
 struct strag_judge;
 
 /**
- * @param options  copied; what it points to outlives the judge
+ * @param options  copied; what it points to must outlive the judge
  * @param state    in force from the first call on
  * @param usual    without a straggler; on success the judge owns its selection
- * @return NULL: out of memory
+ * @return NULL if out of memory
  */
 struct strag_judge *strag_judge_create(const struct strag_judge_options *options,
                                        const struct strag_state_record *state,
@@ -107,41 +107,41 @@ struct strag_window_order strag_judge_first(int calls, bool same_window);
 /** NULL is allowed. */
 void strag_judge_free(struct strag_judge *judge);
 
-/** A call has ended that all ranks watch.
- * @param seconds  that this rank was in it, if the window has it; below 0: the window does not */
+/** Add a call that all ranks watch.
+ * @param seconds  that this rank was in it; below 0 if the call does not belong to the window */
 void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call *call,
                      double seconds);
 
 /**
  * Judge a window.
  *
- * @param calls  [count]: of all ranks, those that strag_judge_add was given
- * @param links  all ranks' meters; NULL if links are not watched
+ * @param calls  [count], merged from all ranks: the calls that strag_judge_add was given
+ * @param links  the merged meters; NULL if links are not watched
  */
 struct strag_judgement strag_judge_window(struct strag_judge *judge,
                                           const struct strag_call_sample *calls, int count,
                                           const struct strag_link_sample *links);
 
-/** Judging, telling all, and what followed from it, such as a probe, took this many seconds. */
+/** Charge the seconds of judging, of sending the result, and of what followed, such as a probe. */
 void strag_judge_spent(struct strag_judge *judge, double seconds);
 
 /** The hosts were probed. @param links  all hosts' speeds @param seconds  that it took */
 enum strag_change strag_judge_probed(struct strag_judge *judge,
                                      const struct strag_link_sample *links, double seconds);
 
-/** In force from the next call on; valid until the next judgement. */
+/** The state from the next call on; valid until the next judgement. */
 const struct strag_state_record *strag_judge_state(const struct strag_judge *judge);
 const struct strag_judge_table *strag_judge_current(const struct strag_judge *judge);
 
-/** What to do about the last rank; from the next call on. */
+/** What to do about the last rank from the next call on. */
 const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *judge);
 
 const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge);
 
-/** What was learnt of the machine. @return NULL: nothing is learnt */
+/** The fitted model. @return NULL if none is fitted */
 const struct strag_sourced_model *strag_judge_model(const struct strag_judge *judge);
 
-/** What the last window or probe changed, for the log; "": nothing. */
+/** What the last window or probe changed, for the log; "" if nothing. */
 const char *strag_judge_log(const struct strag_judge *judge);
 
 #endif

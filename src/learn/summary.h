@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was found in a communicator's calls, sent as it is between processes of the same program.
- * account.h says it to the user.
+ * What was found in a communicator's calls. Sent between processes of the same program as it stands
+ * in memory. account.h reports it to the user.
  */
 #ifndef STRAG_SUMMARY_H
 #define STRAG_SUMMARY_H
@@ -9,28 +9,27 @@
 #include "detect/dynamic.h"
 #include "detect/observe.h"
 
-/* The host with the slowest link, or the last that had it. */
+/* The host with the slowest link now, or the last one that had it. */
 struct strag_slowest {
-    int32_t rank;  /* one on that host; -1: there was none */
-    int32_t hosts; /* with slow links now */
+    int32_t rank;  /* a rank on that host; -1 if there was none */
+    int32_t hosts; /* how many have slow links now */
     double factor;
-    uint64_t from, to; /* calls; to: 0: it still is */
-    uint64_t probes;   /* so far */
+    uint64_t from, to; /* calls; `to` is 0 while it lasts */
+    uint64_t probes;   /* made so far */
 };
 
 struct strag_watch_summary {
-    struct strag_late late; /* the stragglers by the last verdict */
-    int switches;           /* how often these were others, or none */
-    double saved;           /* seconds, by going ahead without them, as modelled */
+    struct strag_late late; /* the stragglers of the last verdict */
+    int switches;           /* how often the verdict's stragglers changed */
+    double saved;           /* modelled seconds saved by going ahead without them */
     uint64_t calls;         /* watched */
-    uint64_t ahead_from;    /* the first call that did not wait for a straggler; 0: all did */
+    uint64_t ahead_from;    /* the first call that did not wait for a straggler; 0 if all did */
     struct strag_slowest slowest;
-    struct strag_dynamic_summary dynamic; /* of calls without the last rank */
-    double model_error; /* how far calls are from what they are modelled to take, relative, in the
-                           median of the last window; below 0: not known */
+    struct strag_dynamic_summary dynamic; /* of the dynamic mode */
+    double model_error; /* relative, of a call, in the median of the last window; -1 if unknown */
 };
 
-/** Before the first call. */
+/** The summary before the first call. */
 static inline struct strag_watch_summary strag_watch_summary_none(void)
 {
     return (struct strag_watch_summary){.slowest.rank = -1, .model_error = -1};

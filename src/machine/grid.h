@@ -12,15 +12,15 @@
 
 enum strag_network {
     STRAG_NETWORK_TREE,        /* one switch or more */
-    STRAG_NETWORK_TORUS,       /* neighbours in every dimension; mesh where it does not wrap */
-    STRAG_NETWORK_HYPERX,      /* all are neighbours in every dimension */
+    STRAG_NETWORK_TORUS,       /* neighbours in every dimension; a mesh if it does not wrap */
+    STRAG_NETWORK_HYPERX,      /* in every dimension all hosts of a line are neighbours */
     STRAG_NETWORK_HAMMINGMESH, /* boards that are meshes, their edges joined by row switches */
 };
 
 /** "tree", "torus", "HyperX", "HammingMesh". */
 const char *strag_network_name(enum strag_network network);
 
-/* "tree", "torus", "hyperx", "hammingmesh", as files have them; closed by NULL. */
+/* "tree", "torus", "hyperx", "hammingmesh", as in files; NULL after the last one. */
 extern const char *const strag_network_words[];
 
 #define STRAG_DIMS_MAX 8
@@ -28,7 +28,7 @@ extern const char *const strag_network_words[];
 struct strag_grid {
     enum strag_network network; /* not a tree */
     int dims;                   /* 1 .. STRAG_DIMS_MAX */
-    int size[STRAG_DIMS_MAX];   /* all boards together, for a HammingMesh */
+    int size[STRAG_DIMS_MAX];   /* of a HammingMesh: of all boards together */
     bool wrap[STRAG_DIMS_MAX];  /* torus: a link joins the last and the first */
     int board[STRAG_DIMS_MAX];  /* HammingMesh: the size of one board, which divides `size` */
 };

@@ -2,15 +2,15 @@
 /*
  * The package, NUMA domain and last-level cache of a set of processors.
  *
- * Include hwloc.h first: Open MPI may bring its own, whose functions have other names.
+ * Include hwloc.h before this file: Open MPI may have its own, whose functions have other names.
  */
 #ifndef STRAG_HWLOC_CORE_H
 #define STRAG_HWLOC_CORE_H
 
 #include "machine/layout.h"
 
-/* The nearest NUMA domain: of those that contain the processors, the one with the fewest; of equal
- * ones (HBM next to DRAM) the first. */
+/* The nearest NUMA domain: the smallest that contains the processors; of equal ones (HBM and DRAM)
+ * the first. */
 static inline int strag_hwloc_numa(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {
     int nearest = -1, fewest = 0;
@@ -27,7 +27,7 @@ static inline int strag_hwloc_numa(hwloc_topology_t topology, hwloc_const_cpuset
     return nearest;
 }
 
-/* The object of a depth that contains all of these processors; -1: none does. */
+/* The object of a depth that contains all of these processors; -1 if there is none. */
 static inline int strag_hwloc_container(hwloc_topology_t topology, int depth,
                                         hwloc_const_cpuset_t cpus)
 {
@@ -37,7 +37,7 @@ static inline int strag_hwloc_container(hwloc_topology_t topology, int depth,
     return depth >= 0 && object ? (int)object->logical_index : -1;
 }
 
-/* The depth of the last-level caches: the uppermost level of data caches. */
+/* The depth of the last-level caches, which are the uppermost data caches. */
 static inline int strag_hwloc_cache_depth(hwloc_topology_t topology)
 {
     for (int depth = 0; depth < hwloc_topology_get_depth(topology); depth++)
@@ -46,7 +46,7 @@ static inline int strag_hwloc_cache_depth(hwloc_topology_t topology)
     return -1;
 }
 
-/** -1 for what does not contain all of the processors. */
+/** The objects that contain all of the processors; -1 for those that do not. */
 static inline struct strag_core strag_hwloc_core(hwloc_topology_t topology,
                                                  hwloc_const_cpuset_t cpus)
 {

@@ -32,7 +32,7 @@ static void hosts_free(struct hosts *hosts)
     free(hosts->first);
 }
 
-/* @return false: out of memory; hosts_free frees what was made */
+/* @return false if out of memory; call hosts_free in this case, too */
 static bool hosts_make(const struct strag_job *job, struct hosts *hosts)
 {
     const size_t n = (size_t)job->n;
@@ -65,7 +65,7 @@ bool strag_same_host_name(const char *a, const char *b)
     size_t x = strcspn(a, "."), y = strcspn(b, ".");
     if (strcmp(a, b) == 0)
         return true;
-    /* One has no domain, and the other begins with it. */
+    /* One has no domain, and the other begins with the same name. */
     return x == y && strncmp(a, b, x) == 0 && (a[x] == '\0' || b[y] == '\0');
 }
 
@@ -93,7 +93,7 @@ static int lower_bound(const struct strag_host *const *sorted, int count, const 
 
 enum { MISSING = -1, AMBIGUOUS = -2 };
 
-/* @return index in the layout, MISSING, or AMBIGUOUS: the short name of several hosts */
+/* @return index in the layout, MISSING, or AMBIGUOUS for the short name of several hosts */
 static int find_host(const struct strag_layout *layout, const struct strag_host *const *sorted,
                      const char *name)
 {
@@ -108,7 +108,7 @@ static int find_host(const struct strag_layout *layout, const struct strag_host 
     at = lower_bound(sorted, count, other);
     if (at == count)
         return MISSING;
-    if (domain) /* the layout's has no domain */
+    if (domain) /* the layout's name has no domain */
         return strcmp(sorted[at]->name, other) == 0 ? (int)(sorted[at] - layout->hosts) : MISSING;
     if (strncmp(sorted[at]->name, other, length + 1) != 0)
         return MISSING;
@@ -139,7 +139,7 @@ static void describe(const struct names *names, const char *what, struct strag_e
 }
 
 /* @param[out] found  [host]: index in the layout's hosts
- * @return STRAG_OK, STRAG_ERR_ARGUMENT where some are missing or two are the same one, or
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT if some are missing or two are the same, or
  * STRAG_ERR_MEMORY */
 static int find_hosts(const struct strag_layout *layout, const struct hosts *hosts, int *found,
                       struct strag_error *why)
@@ -171,8 +171,8 @@ static int find_hosts(const struct strag_layout *layout, const struct hosts *hos
 
 /* ---- Topologies ---- */
 
-/* @param host_of  [rank]: index in the job's hosts; NULL: as the layout numbers the ranks
- * @param found    [host]: index in the layout's hosts; NULL: the same */
+/* @param host_of  [rank]: index in the job's hosts; NULL to use the layout's ranks
+ * @param found    [host]: index in the layout's hosts; NULL if it is the same */
 static int place(const struct strag_layout *layout, const struct strag_job *job, const int *host_of,
                  const int *found, struct strag_topology **topology, struct strag_error *why)
 {
@@ -209,7 +209,7 @@ static int place_by_name(const struct strag_layout *layout, const struct strag_j
     return status;
 }
 
-/* All hosts of a job fill a grid. The positions of a part of them are unknown, which is no error.
+/* Place a job whose hosts fill a grid. The positions of a part of the hosts are unknown: no error.
  */
 static int place_on_grid(const struct strag_job *job, const struct hosts *hosts,
                          struct strag_topology **topology, struct strag_error *why)
@@ -261,7 +261,7 @@ static int place_by_pattern(const struct strag_job *job, const struct hosts *hos
     return status;
 }
 
-/* One switch; the layout borrows the hosts' names. */
+/* Place all hosts on one switch; the layout borrows the hosts' names. */
 static int place_flat(const struct strag_job *job, const struct hosts *hosts,
                       struct strag_topology **topology, struct strag_error *why)
 {

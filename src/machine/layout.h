@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The layout: a machine as a file, an option or its hosts' addresses describe it. With the
- * locations of a job's ranks it makes a topology.
+ * A layout: a machine as described by a file, an option or its hosts' addresses. A layout and the
+ * locations of a job's ranks make a topology.
  *
  *     topology.conf, topology.yaml, coordinates file ──┐
  *     "8x8x4", "2x2:16x16", "((2,3),4)"                ├──► layout ──┐
  *     SLURM_TOPOLOGY_ADDR or name of every host        ┘             ├──► topology
  *     hosts and cores of the ranks ──► locations ────────────────────┘
  *
- * Messages of readers begin with "FILE:LINE: ". What other programs use, too, is in api/strag.h:
- * strag_layout_read, _parse, _fill and _free.
+ * Messages of readers begin with "FILE:LINE: ". The functions for other programs are in
+ * api/strag.h: strag_layout_read, _parse, _fill and _free.
  */
 #ifndef STRAG_LAYOUT_H
 #define STRAG_LAYOUT_H
 
 #include "machine/topology.h"
 
-/* A switch of a tree; switches[0] is the root, every other one comes after its parent. */
+/* A switch of a tree. switches[0] is the root, and every other one comes after its parent. */
 struct strag_switch {
-    char *name;    /* NULL: none */
-    int parent;    /* index; -1: the root */
-    int line;      /* of the file that describes it; 0: none */
-    double uplink; /* as in struct strag_node, also the root's; 0: not given */
+    char *name;    /* NULL if it has none */
+    int parent;    /* index; -1 for the root */
+    int line;      /* in the file that describes it; 0 without a file */
+    double uplink; /* as in struct strag_node, also for the root; 0 if not given */
 };
 
 struct strag_host {
     char *name;    /* unique; never NULL */
-    int at;        /* its switch (a tree), or its position (a grid) */
-    double uplink; /* bytes per second to the switch; 0: not given, and on grids */
-    int ranks;     /* as the description has it; 0: not given */
-    int line;      /* of the file that describes it; 0: none */
+    int at;        /* its switch in a tree, or its position in a grid */
+    double uplink; /* bytes per second to the switch; 0 if not given, and on grids */
+    int ranks;     /* 0 if not given */
+    int line;      /* in the file that describes it; 0 without a file */
 };
 
 struct strag_layout {
     enum strag_network network;
-    struct strag_grid grid; /* unless a tree */
+    struct strag_grid grid; /* unless the network is a tree */
     int nswitches;          /* 0 on a grid */
     struct strag_switch *switches;
     int nhosts;
     struct strag_host *hosts;
-    int nranks; /* that a coordinates file places; 0: none */
+    int nranks; /* that a coordinates file places; 0 if there are none */
     int *rank_host;
 };
 
-/** Does it say that all hosts are on one switch, and nothing else? (`flat` of a topology.yaml) */
+/** Is it one switch for all hosts, which are not listed? (`flat` of a topology.yaml) */
 bool strag_layout_is_flat(const struct strag_layout *layout);
 
 /*
@@ -55,7 +55,7 @@ bool strag_layout_is_flat(const struct strag_layout *layout);
 int strag_layout_parse_conf(const char *text, size_t length, const char *name,
                             struct strag_layout **layout, struct strag_error *err);
 
-/** Slurm's topology.yaml: tree, block, flat, torus3d. Of several topologies the default one. */
+/** Slurm's topology.yaml: tree, block, flat, torus3d. Of several, it reads the default one. */
 int strag_layout_parse_yaml(const char *text, size_t length, const char *name,
                             struct strag_layout **layout, struct strag_error *err);
 
@@ -64,51 +64,50 @@ int strag_layout_parse_coordinates(const char *text, size_t length, const char *
                                    struct strag_layout **layout, struct strag_error *err);
 
 /**
- * "8x8x4": torus (a mesh unless it wraps) or HyperX; "2x2:16x16": boards of 2 x 2 hosts in a
- * HammingMesh of 16 x 16 boards. Hosts are named by their coordinates, "(1,0,2)".
+ * A grid: "8x8x4" for a torus (a mesh unless it wraps) or HyperX; "2x2:16x16" for a HammingMesh of
+ * 16 x 16 boards of 2 x 2 hosts. Hosts are named by their coordinates, "(1,0,2)".
  */
 int strag_layout_from_dims(const char *dims, enum strag_network network, bool wrap,
                            struct strag_layout **layout, struct strag_error *err);
 
-/** How many hosts that makes, without a layout. @param kind  as strag_layout_describe
- * @return 0: it is refused, or no grid */
+/** The number of hosts of such a grid. @param kind  as for strag_layout_describe @return 0 if the
+ * text is refused or the kind is not a grid */
 int strag_layout_dims_hosts(const char *kind, const char *dims);
 
 /**
- * Ranks per host between commas, "2,3"; round brackets make switches, "((2,3),(4))"; "@GBIT" after
- * a number or a bracket gives its uplink: "((2@50,3)@200,4)"; after the bracket around all it joins
- * those inside pair by pair.
+ * A tree: ranks per host between commas, "2,3"; round brackets make switches, "((2,3),(4))".
+ * "@GBIT" after a number or a bracket gives its uplink, "((2@50,3)@200,4)"; after the outermost
+ * bracket it gives the links that join its children pair by pair.
  */
 int strag_layout_from_tree(const char *text, struct strag_layout **layout, struct strag_error *err);
 
-/* A host's SLURM_TOPOLOGY_ADDR: switches from the top between dots, the host last, "s0.s1.n7"; or
- * coordinates, "torus:1:0:2" or "pod1:1:0:2.n7". */
+/* A host's SLURM_TOPOLOGY_ADDR: the switches from the top and the host, between dots, "s0.s1.n7";
+ * or coordinates, "torus:1:0:2" or "pod1:1:0:2.n7". */
 struct strag_address {
     const char *host, *address;
 };
 
 /**
- * All hosts' addresses together make a tree of switches, or the smallest mesh that contains them
- * (addresses do not have wrap-around links).
+ * Make a tree of switches from all hosts' addresses, or the smallest mesh that contains them
+ * (addresses do not show wrap-around links).
  */
 int strag_layout_from_addresses(const struct strag_address *addresses, int count,
                                 struct strag_layout **layout, struct strag_error *err);
 
-/** "names:PATTERN" as the layout: the pattern, or the one that its name stands for.
- * @return NULL: it is something else */
+/** The pattern of a layout "names:PATTERN", where PATTERN may be a name. @return NULL for others */
 const char *strag_names_pattern(const char *layout);
 
 /**
- * A host's address in a tree by a name that tells its groups (layout_names.c).
+ * Make a host's address in a tree from a name that has its groups (layout_names.c).
  *
- * @param name  the host's, or another one of it
+ * @param name  the host's name, or another name of it
  * @param[out] address  the caller's to free; untouched on failure
- * @return STRAG_OK, STRAG_ERR_ARGUMENT (the pattern is wrong or does not fit), STRAG_ERR_MEMORY
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT if the pattern is wrong or does not fit, STRAG_ERR_MEMORY
  */
 int strag_names_address(const char *pattern, const char *name, const char *host, char **address,
                         struct strag_error *err);
 
-/** The tree of groups that the hosts' names tell by a pattern; NULL: one switch. */
+/** Make the tree of groups from hosts' names by a pattern; one switch if the pattern is NULL. */
 int strag_layout_from_names(const char *pattern, const char *const *hosts, int count,
                             struct strag_layout **layout, struct strag_error *err);
 
@@ -124,7 +123,7 @@ void strag_hosts_free(char **names, int count);
 
 /* ---- Locating ranks ---- */
 
-/* Where a rank is inside its host; -1: not known. Numbers are hwloc's logical ones. */
+/* Where a rank is inside its host, in hwloc's logical numbers; -1 if not known. */
 struct strag_core {
     int package, numa, cache;
 };
@@ -137,8 +136,8 @@ struct strag_location {
 /**
  * The topology of ranks at locations.
  *
- * A host has a level inside (package, NUMA domain, cache) where it is known of all of the host's
- * ranks and differs between them.
+ * A host has an inner level (package, NUMA domain, cache) if it is known for all ranks of the host
+ * and differs between them.
  *
  * @param locations  one per rank
  */
@@ -150,7 +149,7 @@ int strag_layout_locate(const struct strag_layout *layout, const struct strag_lo
 /**
  * The cores of a machine, by hwloc.
  *
- * @param xml  a file that hwloc wrote (lstopo --of xml); NULL: the running machine
+ * @param xml  a file that hwloc wrote (lstopo --of xml); NULL for the running machine
  * @param[out] cores  the caller's to free
  */
 int strag_hwloc_cores(const char *xml, struct strag_core **cores, int *count,

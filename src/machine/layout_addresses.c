@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hosts' own addresses, SLURM_TOPOLOGY_ADDR: the switches from the top down and the host,
- * "s0.s1.n7" (nothing between two dots where a level has no switch), or coordinates in a torus,
+ * "s0.s1.n7" (nothing between two dots if a level has no switch), or coordinates in a torus,
  * "pod1:1:0:2.n7".
  */
 #include "machine/layout_internal.h"
@@ -22,8 +22,8 @@ static int fail_address(const struct addresses *all, int i, const char *what)
                              strag_quoted(all->list[i].address).text, what);
 }
 
-/* @return where the host's name, whole or up to its first dot, ends the address; the address's
- * length: it does not */
+/* @return where the host's name, whole or up to its first dot, begins at the end of the address;
+ * the address's length if it does not end with the name */
 static size_t host_begin(const struct strag_address *address)
 {
     size_t length = strlen(address->address), whole = strlen(address->host);
@@ -42,10 +42,10 @@ static size_t host_begin(const struct strag_address *address)
 /* ---- Trees ---- */
 
 /*
- * The switch of that name, which is added if it is not there. If several switches lead to a
- * host, Slurm puts all of them into one name, "s[4-7]".
+ * Find the switch with a name, or add it. If several switches lead to a host, Slurm puts all of
+ * them into one name, "s[4-7]".
  *
- * @param[in,out] parent  on return the switch found
+ * @param[in,out] parent  the switch above; on return the switch found
  */
 static int find_switch(const struct addresses *all, int i, struct strag_draft *draft,
                        const char *name, size_t length, int *parent)
@@ -96,7 +96,7 @@ static int fill_tree(struct strag_draft *draft, void *from)
 
 /* ---- Grids ---- */
 
-/* "pod1:1:0:2.n7" or "torus:1:0:2". @return the dimensions; 0: it is something else */
+/* "pod1:1:0:2.n7" or "torus:1:0:2". @return the dimensions; 0 if it has another form */
 static int read_coordinates(const struct strag_address *address, size_t *name, int *at)
 {
     const char *text = address->address;
@@ -116,7 +116,7 @@ static int read_coordinates(const struct strag_address *address, size_t *name, i
     return dims;
 }
 
-/* All coordinates, of one torus. @param[out] at  [host][dims] */
+/* Read the coordinates of all hosts, which must be in one torus. @param[out] at  [host][dims] */
 static int read_all(const struct addresses *all, int *at, int *dims)
 {
     const char *first = all->list[0].address;

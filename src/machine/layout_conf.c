@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slurm's topology.conf: lines KEY=VALUE KEY=VALUE ..., one for each switch, block or ring.
+ * Slurm's topology.conf: a line KEY=VALUE KEY=VALUE ... for each switch, block or ring.
  *
  * As in Slurm, keys may be in any case, `#` begins a comment, a line that ends with a backslash
  * continues in the next one, and values may stand in double quotes. LinkSpeed, which Slurm does not
- * use, is the bandwidth of the switch's uplink in Gbit/s; the root's is that of the links between
- * each two of its children (topology.h).
+ * use, is the bandwidth of a switch's uplink in Gbit/s; for the root it is that of the links
+ * between each two of its children (topology.h).
  */
 #include "machine/layout_internal.h"
 
@@ -29,7 +29,7 @@ static const char *const key_name[KEYS] = {
     "SwitchName", "BlockName", "RingName", "BlockSizes", "Switches", "Nodes", "LinkSpeed",
 };
 
-/* A line's values, in its text; NULL: not given. */
+/* A line's values, which point into its text; NULL if not given. */
 struct values {
     const char *of[KEYS];
 };
@@ -37,7 +37,7 @@ struct values {
 struct conf {
     struct strag_source source;
     struct strag_records records;
-    int line; /* at hand */
+    int line; /* the current one */
     bool sizes;
 };
 
@@ -46,7 +46,7 @@ struct conf {
 /* ---- Lines ---- */
 
 /*
- * Take a line with those that continue it off the text, without a comment.
+ * Take a line off the text, with the lines that continue it, and without its comment.
  *
  * @param joined  has room for the whole text and a NUL
  * @param[in,out] next  the number of the next line
@@ -73,7 +73,7 @@ static void join_lines(const char **text, size_t *length, char *joined, int *nex
 
 static const char blanks[] = " \t\r";
 
-/* Take a value off the text: up to a blank, or between quotes. @return NULL: no closing quote */
+/* Take a value off the text: up to a blank, or between quotes. @return NULL if not closed */
 static const char *read_value(char **text)
 {
     bool quotes = **text == '"';
@@ -141,7 +141,7 @@ static int read_sizes(struct conf *conf, const char *value)
     return STRAG_OK;
 }
 
-/* A file has switches, blocks or rings, as its first line does. */
+/* Check that all lines have the kind of the first one: switches, blocks or rings. */
 static int check_kind(struct conf *conf, const struct values *values, enum key *kind)
 {
     static const char *const what[] = {"switch", "block", "ring"};
@@ -163,7 +163,7 @@ static int check_kind(struct conf *conf, const struct values *values, enum key *
     return STRAG_OK;
 }
 
-/* A copy; *failed: out of memory. */
+/* Copy a value; sets *failed if out of memory. */
 static struct strag_text copy_value(const struct conf *conf, const char *value, bool *failed)
 {
     char *copy = value ? strag_text_copy(value, strlen(value)) : NULL;
@@ -177,7 +177,7 @@ static int add_record(struct conf *conf, const struct values *values)
     int status = check_kind(conf, values, &kind);
     double uplink = 0;
     const char *speed = values->of[KEY_LINK_SPEED];
-    if (status == STRAG_OK && speed && strcmp(speed, "0") != 0) /* 0: not given */
+    if (status == STRAG_OK && speed && strcmp(speed, "0") != 0) /* 0 counts as not given */
         status = strag_source_gbit(&conf->source, conf->line, speed, &uplink);
     if (status != STRAG_OK)
         return status;

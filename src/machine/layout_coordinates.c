@@ -5,7 +5,7 @@
  *
  *     torus 8x8x4          mesh 4x4          hyperx 8x8          hammingmesh 2x2:8x8
  *
- * Without it the grid is the mesh that just contains the coordinates.
+ * Without such a line the grid is the smallest mesh that contains the coordinates.
  */
 #include "machine/layout_internal.h"
 
@@ -15,24 +15,24 @@
 /* A host's or a rank's line. */
 struct entry {
     int line;
-    char *name; /* a host's; NULL: a rank's line */
+    char *name; /* a host's; NULL in a rank's line */
     int rank;
 };
 
 struct coordinates {
     struct strag_source source;
-    bool header; /* there is one */
+    bool header; /* there is a first line with the grid */
     struct strag_grid grid;
     int count, entries_room, at_room;
     struct entry *entries;
     int *at;                 /* grid.dims of each entry */
-    int low[STRAG_DIMS_MAX]; /* what the file calls the grid's first position */
+    int low[STRAG_DIMS_MAX]; /* the file's coordinates of the grid's first position */
     int ranks;               /* how many lines are ranks' */
 };
 
 /* ---- Lines ---- */
 
-/* The first word. @return its length */
+/* @return the length of the first word */
 static size_t word_length(const struct strag_line *line)
 {
     size_t length = 0;
@@ -41,7 +41,7 @@ static size_t word_length(const struct strag_line *line)
     return length;
 }
 
-/* "torus 8x8x4". @param[out] file->header  whether the line is of this kind */
+/* "torus 8x8x4". @param[out] file->header  whether the line has this form */
 static int read_header(struct coordinates *file, const struct strag_line *line)
 {
     size_t skip = word_length(line);
@@ -56,7 +56,7 @@ static int read_header(struct coordinates *file, const struct strag_line *line)
                              kind->wrap, STRAG_POSITIONS_MAX, &file->grid);
 }
 
-/* "1 0 2". @return how many; -1: something else */
+/* "1 0 2". @return how many; -1 if there is anything else */
 static int read_numbers(const char *text, size_t length, int *at)
 {
     const char *end = text + length;
@@ -103,7 +103,7 @@ static int add_entry(struct coordinates *file, const struct entry *entry, const 
     return STRAG_OK;
 }
 
-/* A host's name, or a rank's number; all lines are of one kind. */
+/* Read a host's name, or a rank's number; all lines must have the same kind. */
 static int read_name(struct coordinates *file, const struct strag_line *line, size_t length,
                      struct entry *entry)
 {
@@ -135,7 +135,7 @@ static int read_name(struct coordinates *file, const struct strag_line *line, si
 
 static int read_entry(struct coordinates *file, const struct strag_line *line)
 {
-    /* The last colon, for names may contain others. */
+    /* Find the last colon: names may contain colons. */
     size_t colon = line->length;
     while (colon && line->text[colon - 1] != ':')
         colon--;
@@ -192,7 +192,7 @@ static int add_hosts(const struct coordinates *file, struct strag_draft *draft)
     return status;
 }
 
-/* A position as the file calls it. */
+/* A position in the file's coordinates. */
 static struct strag_coordinates position_name(const struct coordinates *file, const int *at)
 {
     int called[STRAG_DIMS_MAX];
@@ -209,7 +209,7 @@ static int check_ranks(const struct coordinates *file, int *line_of)
     for (int i = 0; i < file->count; i++) {
         const struct entry *entry = &file->entries[i];
         if (entry->rank >= file->count)
-            continue; /* so another one is missing */
+            continue; /* then another rank is missing */
         if (line_of[entry->rank])
             return strag_source_fail(&file->source, entry->line,
                                      "rank %d is in line %d already; it can be in one place only",
@@ -252,7 +252,7 @@ static int add_ranks(const struct coordinates *file, struct strag_draft *draft)
 {
     size_t count = (size_t)file->count;
     struct strag_pair *positions = calloc(count, sizeof *positions);
-    /* Lines first, then each rank's host. */
+    /* rank_host has the ranks' lines at first, and then their hosts. */
     int *rank_host = draft->layout->rank_host = calloc(count, sizeof *rank_host);
     int status =
         positions && rank_host ? check_ranks(file, rank_host) : strag_source_memory(&draft->source);

@@ -27,7 +27,7 @@ const struct strag_grid_kind *strag_grid_kind_find(const char *name, size_t leng
 
 /* ---- Sizes ---- */
 
-/* "8x8x4"; @return false if it is not such a text */
+/* "8x8x4" @return false for other texts */
 static bool read_sizes(const char *text, const char *end, int *sizes, int *dims)
 {
     *dims = 0;
@@ -148,7 +148,7 @@ int strag_layout_dims_hosts(const char *kind, const char *dims)
 struct tree_text {
     struct strag_draft *draft;
     const char *all, *rest;
-    int at;    /* the switch whose bracket is open; -1: none */
+    int at;    /* the switch whose bracket is open, or -1 */
     int depth; /* brackets that are open */
 };
 
@@ -251,7 +251,7 @@ int strag_layout_from_tree(const char *text, struct strag_layout **layout, struc
     return strag_layout_build(&source, STRAG_NETWORK_TREE, fill_tree, &tree, layout);
 }
 
-/* ---- Either ---- */
+/* ---- Grids and trees ---- */
 
 int strag_layout_describe(const char *kind, const char *text, struct strag_layout **layout,
                           struct strag_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Building a layout: names are unique, switches are in order, positions are taken once.
+ * Builds a layout: checks that names are unique and positions are taken once, and sorts switches.
  */
 #include "machine/layout_internal.h"
 
@@ -19,7 +19,7 @@ int strag_source_name(const struct strag_source *source, int line, const char *n
     if (length > STRAG_NAME_MAX)
         return strag_source_fail(source, line, "the name '%s' is longer than %d bytes",
                                  strag_quote(name, length).text, STRAG_NAME_MAX);
-    bool round = false; /* inside parentheses: coordinates may be names */
+    bool round = false; /* inside parentheses, since coordinates may be names */
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)name[i];
         round = c == '(' || (round && c != ')');
@@ -43,7 +43,7 @@ int strag_source_gbit(const struct strag_source *source, int line, const char *t
     return STRAG_OK;
 }
 
-/* @param before  the line of the one with this name; -1: there is none */
+/* @param before  the line of this name's first use; -1 if there is none */
 static int check_new(const struct strag_draft *draft, const struct strag_names *names,
                      const char *what, const char *name, int before, int line)
 {
@@ -112,7 +112,7 @@ int strag_draft_switch(struct strag_draft *draft, const char *name, int line, in
 
 /* ---- Trees ---- */
 
-/* One root: if there are several, or hosts without a switch, a new one joins them. */
+/* Ensure that there is one root: a new one joins several roots, or hosts without a switch. */
 static int join_roots(struct strag_draft *draft)
 {
     struct strag_layout *layout = draft->layout;
@@ -124,7 +124,7 @@ static int join_roots(struct strag_draft *draft)
         outside |= layout->hosts[i].at < 0;
     if (roots == 1 && !outside) {
         if (layout->nswitches == 1)
-            layout->switches[0].uplink = 0; /* it leads nowhere, and joins hosts, not groups */
+            layout->switches[0].uplink = 0; /* it has no parent, and joins hosts, not groups */
         return STRAG_OK;
     }
     if (roots == 0 && layout->nswitches > 0) /* cycles only, which sort_switches finds */
@@ -161,8 +161,8 @@ static int fail_cycle(struct strag_draft *draft, int start)
                              switches[in].name ? strag_quoted(switches[in].name).text : "");
 }
 
-/* Every switch's depth (the root's is 1) and index.
- * @return a switch in or below a cycle; -1: there is none */
+/* Find every switch's depth (the root's is 1) and index. @return a switch in or below a cycle, or
+ * -1 */
 static int find_depths(const struct strag_layout *layout, struct strag_pair *depths)
 {
     const struct strag_switch *switches = layout->switches;
@@ -181,7 +181,7 @@ static int find_depths(const struct strag_layout *layout, struct strag_pair *dep
     return -1;
 }
 
-/* Parents first, level by level. @param number  scratch: a switch's new index */
+/* Sort the switches level by level: parents first. @param number  scratch: a switch's new index */
 static void renumber(struct strag_layout *layout, struct strag_pair *depths, int *number,
                      struct strag_switch *sorted)
 {
@@ -221,7 +221,7 @@ static int sort_switches(struct strag_draft *draft)
 
 /* ---- Grids ---- */
 
-/* No two hosts at one position: the first host in the file whose position was taken is refused. */
+/* Refuse the first host in the file whose position is taken already. */
 static int check_positions(const struct strag_draft *draft)
 {
     const struct strag_layout *layout = draft->layout;
@@ -247,7 +247,7 @@ static int check_positions(const struct strag_draft *draft)
                              strag_quoted(layout->hosts[second].name).text);
 }
 
-/* ---- All of it ---- */
+/* ---- The layout ---- */
 
 int strag_layout_build(const struct strag_source *source, enum strag_network network,
                        strag_draft_filler *fill, void *from, struct strag_layout **layout)
@@ -270,7 +270,7 @@ int strag_layout_build(const struct strag_source *source, enum strag_network net
     return status;
 }
 
-/* ---- Of a layout that is built ---- */
+/* ---- Built layouts ---- */
 
 void strag_layout_free(struct strag_layout *layout)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Brackets in one name. */
+/* The most brackets in one name. */
 #define BRACKETS_MAX 8
 
 struct expansion {
@@ -18,7 +18,7 @@ struct expansion {
     size_t entry_length;
     char **names;
     int count, room;
-    char name[STRAG_NAME_MAX + 2]; /* one that is too long stays so */
+    char name[STRAG_NAME_MAX + 2]; /* a name that is too long remains so */
 };
 
 static int fail_entry(const struct expansion *list, const char *what)
@@ -33,7 +33,7 @@ static int fail_count(const struct expansion *list)
                              strag_quote(list->entry, list->entry_length).text, STRAG_LAYOUT_MAX);
 }
 
-/* A number of at most 18 digits after leading zeros. @return how many, with zeros; 0: no number */
+/* Read a number of at most 18 digits after leading zeros. @return the digits with zeros, or 0 */
 static int read_digits(const char **text, const char *end, int64_t *value)
 {
     const char *begin = *text;
@@ -42,9 +42,9 @@ static int read_digits(const char **text, const char *end, int64_t *value)
     return *text - begin <= STRAG_NAME_MAX ? (int)(*text - begin) : 0;
 }
 
-/* Take "01-16" or "20" off a bracket's text, with the comma behind it.
+/* Take "01-16" or "20" off a bracket's text, with the comma after it.
  * @param[in,out] text  NULL after the last one
- * @return the digits of the first number; 0: that is no range */
+ * @return the digits of the first number; 0 if it is not a range */
 static int next_range(const char **text, const char *end, int64_t *first, int64_t *last)
 {
     int width = read_digits(text, end, first);
@@ -76,15 +76,15 @@ static int add_name(struct expansion *list)
     return STRAG_OK;
 }
 
-/* Add what `printed` says that snprintf has written to the name. @return the name's length */
+/* Add snprintf's result to the length of the name, which was cut if it is too long. */
 static size_t extend(const struct expansion *list, size_t used, int printed)
 {
     used += (size_t)printed;
     return used < sizeof list->name ? used : sizeof list->name - 1;
 }
 
-/* Append the rest of an entry to the first `used` bytes of a name, in all its forms: the ranges of
- * the last bracket run fastest. */
+/* Append the rest of an entry to the first `used` bytes of a name, with all values of its ranges;
+ * those of the last bracket run fastest. */
 static int expand(struct expansion *list, const char *text, size_t used, int brackets)
 {
     const char *end = list->entry + list->entry_length, *open = text;
@@ -122,8 +122,8 @@ static int expand(struct expansion *list, const char *text, size_t used, int bra
     return STRAG_OK;
 }
 
-/* The next comma outside of brackets, or the end. Round ones are those of hosts that are named by
- * their coordinates, "(1,0)". */
+/* @return the distance to the next comma outside of brackets, or to the end. Round brackets are in
+ * the names of hosts that are named by their coordinates, "(1,0)". */
 static size_t entry_length(const char *text)
 {
     size_t length = 0;

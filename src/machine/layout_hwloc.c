@@ -2,8 +2,8 @@
 /*
  * The cores of a machine, by hwloc.
  *
- * hwloc may crash on a malformed XML file (2.9 does), or print messages of its own. A child process
- * therefore tries a file before.
+ * hwloc may crash on a malformed XML file (2.9 does), or print messages of its own. Therefore a
+ * child process tries a file first.
  */
 #include <hwloc.h>
 
@@ -30,7 +30,7 @@ enum {
 
 /* ---- A topology's cores ---- */
 
-/* Hardware threads, where hwloc finds no cores (in some virtual machines). */
+/* List the cores, or the hardware threads if hwloc finds no cores (in some virtual machines). */
 static int list(hwloc_topology_t topology, struct strag_core **cores, int *count,
                 struct strag_error *err)
 {
@@ -51,7 +51,7 @@ static int list(hwloc_topology_t topology, struct strag_core **cores, int *count
     return STRAG_OK;
 }
 
-/* @param xml  a text of `length` bytes and a NUL; NULL: this machine */
+/* @param xml  a text of `length` bytes and a NUL; NULL for this machine */
 static int load(const char *xml, size_t length, struct strag_core **cores, int *count,
                 struct strag_error *err)
 {
@@ -70,7 +70,8 @@ static int load(const char *xml, size_t length, struct strag_core **cores, int *
 
 /* ---- The child process ---- */
 
-/* No output, no core file, none of the parent's signal handlers, and limited processor time. */
+/* Set up the child: no output, no core file, no inherited signal handlers, limited processor
+ * time. */
 static void go_quiet(void)
 {
     static const int crashes[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGXCPU, SIGPIPE};
@@ -95,7 +96,7 @@ static int load_file(const char *file, struct strag_core **cores, int *count,
     if (status != STRAG_OK)
         return status;
     sigaction(SIGCHLD, NULL, &callers);
-    const bool ignored = callers.sa_handler == SIG_IGN; /* then nobody hears how a child ends */
+    const bool ignored = callers.sa_handler == SIG_IGN; /* then waitpid gets no child's status */
     if (ignored)
         sigaction(SIGCHLD, &usual, NULL);
     const pid_t child = fork();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the readers of layouts share: a layout that is being built, the switches and blocks that
- * Slurm's files list, the sizes of grids.
+ * What the readers of layouts share: drafts, switches and blocks in Slurm's files, sizes of grids.
  */
 #ifndef STRAG_LAYOUT_INTERNAL_H
 #define STRAG_LAYOUT_INTERNAL_H
@@ -9,13 +8,13 @@
 #include "base/text.h"
 #include "machine/layout.h"
 
-/* Hosts of a layout, switches of a layout, ranks of a host in a tree, names in a list of hosts. */
+/* The most hosts or switches of a layout, ranks of a host in a tree, names in a list of hosts. */
 #define STRAG_LAYOUT_MAX (1 << 20)
 
-/* Positions of a grid, with or without a host: each has links. */
+/* The most positions of a grid, with or without a host, since each has links. */
 #define STRAG_POSITIONS_MAX (1 << 24)
 
-/* Bytes in the name of a host or a switch. */
+/* The most bytes in the name of a host or a switch. */
 #define STRAG_NAME_MAX 255
 
 /* ---- A layout that is being built (layout_draft.c) ---- */
@@ -27,12 +26,12 @@ struct strag_draft {
     struct strag_names hosts, switches;
 };
 
-/** Adds all switches and hosts; on a grid it sets layout->grid as well. */
+/** Adds all switches and hosts. On a grid it also sets layout->grid. */
 typedef int strag_draft_filler(struct strag_draft *draft, void *from);
 
 /**
- * A layout from what `fill` adds. A tree gets its switches in order and one root: several are
- * joined by a new one, which also takes the hosts at -1. On a grid no two hosts are at one
+ * Build a layout from the switches and hosts that `fill` adds. In a tree, switches are sorted; if
+ * there are several roots, or hosts at -1, a new root joins them. A grid has at most one host per
  * position.
  */
 int strag_layout_build(const struct strag_source *source, enum strag_network network,
@@ -44,8 +43,8 @@ int strag_draft_host(struct strag_draft *draft, const char *name, int line, int 
 /**
  * Add a switch, layout->switches[layout->nswitches - 1].
  *
- * @param name    NULL: it has none
- * @param parent  its index; -1: none yet
+ * @param name    NULL if it has none
+ * @param parent  its index; -1 if not known yet
  */
 int strag_draft_switch(struct strag_draft *draft, const char *name, int line, int parent,
                        double uplink);
@@ -53,14 +52,14 @@ int strag_draft_switch(struct strag_draft *draft, const char *name, int line, in
 /** Check the name of a host or a switch. */
 int strag_source_name(const struct strag_source *source, int line, const char *name);
 
-/** Gbit/s, from 1e-6 to 1e9, as bytes per second. */
+/** Read Gbit/s, from 1e-6 to 1e9, as bytes per second. */
 int strag_source_gbit(const struct strag_source *source, int line, const char *text,
                       double *bytes_per_second);
 
-/* ---- Switches and blocks as files list them (layout_records.c) ---- */
+/* ---- Switches and blocks in files (layout_records.c) ---- */
 
 struct strag_record {
-    struct strag_text name, children, nodes; /* the latter are lists */
+    struct strag_text name, children, nodes; /* children and nodes are lists */
     double uplink;
 };
 
@@ -70,7 +69,7 @@ struct strag_records {
     int count, room;
 };
 
-/** Add one and take its texts, even on failure. */
+/** Add a record, and take over its texts, even on failure. */
 int strag_records_add(struct strag_records *records, const struct strag_source *source,
                       struct strag_record *record);
 
@@ -78,16 +77,16 @@ void strag_record_free(struct strag_record *record);
 
 void strag_records_free(struct strag_records *records);
 
-/** The tree of switches that they describe; one ring is a torus of one dimension. */
+/** Build the tree of switches that records describe; a single ring is a torus of one dimension. */
 int strag_records_build(struct strag_records *records, const struct strag_source *source,
                         struct strag_layout **layout);
 
-/* Slurm's block sizes: ascending, each the first one times a power of two. All zero: none yet. */
+/* Slurm's block sizes: ascending, each the first times a power of two. Zeroed at first. */
 struct strag_block_sizes {
     int first, last;
 };
 
-/** Check the next one. */
+/** Check the next block size. */
 int strag_block_sizes_add(const struct strag_source *source, int line,
                           struct strag_block_sizes *sizes, int size);
 
@@ -100,35 +99,35 @@ int strag_draft_hosts(struct strag_draft *draft, const struct strag_text *list, 
 
 /* ---- Grids (layout_dims.c) ---- */
 
-/* A kind of grid as users call it. */
+/* A kind of grid by the name that users give it. */
 struct strag_grid_kind {
     const char *name; /* "torus", "mesh", "hyperx", "hammingmesh" */
     enum strag_network network;
     bool wrap;
 };
 
-/** @param name  not NUL-terminated @return NULL: no grid is called that */
+/** @param name  not NUL-terminated @return NULL if there is no such kind */
 const struct strag_grid_kind *strag_grid_kind_find(const char *name, size_t length);
 
-/** "8x8x4"; "2x2:16x16" for a HammingMesh.
- * @param most           positions that are accepted
- * @param[in,out] grid   its network is given */
+/** Read the sizes of a grid: "8x8x4"; "2x2:16x16" for a HammingMesh.
+ * @param most           the most positions that are accepted
+ * @param[in,out] grid   its network is set by the caller */
 int strag_source_grid(const struct strag_source *source, int line, const char *text, size_t length,
                       bool wrap, int most, struct strag_grid *grid);
 
 /**
- * The smallest mesh that contains coordinates.
+ * Find the smallest mesh that contains the coordinates.
  *
  * @param[in,out] at  [count][grid->dims], each from 0 to INT32_MAX - 1; on return the mesh's own
- * @param grid  its dims are given, the rest is filled in
- * @param[out] low  what the mesh's first position had
+ * @param grid  its dims are set by the caller, the rest is filled in
+ * @param[out] low  the given coordinates of the mesh's first position
  */
 int strag_source_contain(const struct strag_source *source, int *at, int count,
                          struct strag_grid *grid, int *low);
 
 /* ---- Lists of hosts (layout_hosts.c) ---- */
 
-/** strag_hosts_expand with FILE:LINE in front of its message. */
+/** As strag_hosts_expand, with FILE:LINE before the message. */
 int strag_source_hosts(const struct strag_source *source, int line, const char *list, char ***names,
                        int *count);
 

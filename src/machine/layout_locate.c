@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a layout and the ranks' locations to a topology: the layout's switches and hosts that have
- * ranks below, and inside a host the packages, NUMA domains and caches that are known.
+ * Makes a topology from a layout and the ranks' locations. It has the layout's switches and hosts
+ * that have ranks below, and inside a host the known packages, NUMA domains and caches.
  */
 #include "machine/layout.h"
 
@@ -31,8 +31,8 @@ struct builder {
     const struct strag_layout *layout;
     int n;
     struct located *ranks;    /* in the order of the tree */
-    int *switch_node;         /* [switch]: 0: not needed; else its node, or 1 before it has one */
-    struct strag_node *nodes; /* names are the layout's */
+    int *switch_node;         /* [switch]: 0 if not needed; else its node, or 1 before it has one */
+    struct strag_node *nodes; /* their names belong to the layout */
     int nnodes;
     size_t most; /* nodes */
 };
@@ -56,7 +56,7 @@ static int on_host(const struct builder *builder, int first)
     return count;
 }
 
-/* Drop the levels that are unknown for a rank of the host or equal for all. @return how many remain
+/* Drop levels that are unknown for a rank of the host, or equal for all. @return how many are left
  */
 static int drop_levels(struct located *ranks, int count)
 {
@@ -97,7 +97,7 @@ static int add_node(struct builder *builder, const struct strag_node *node)
     return builder->nnodes++;
 }
 
-/* The root, and the switches above the hosts that have ranks. Parents come first, as in the
+/* Add the root, and the switches above the hosts that have ranks. Parents come first, as in the
  * layout. */
 static void add_switches(struct builder *builder)
 {
@@ -131,7 +131,7 @@ static void add_switches(struct builder *builder)
     }
 }
 
-/* A host's levels and ranks. Ranks that are equal up to a level are adjacent. */
+/* Add a host's levels and ranks. Ranks that are equal up to a level are adjacent. */
 static void add_host(struct builder *builder, const struct located *ranks, int count)
 {
     const struct strag_layout *layout = builder->layout;
@@ -148,7 +148,7 @@ static void add_host(struct builder *builder, const struct located *ranks, int c
     int above[LOCAL_LEVELS + 1] = {add_node(builder, &node)};
     node = (struct strag_node){.rank = -1, .position = -1};
     for (int i = 0; i < count; i++) {
-        bool same = i > 0; /* as the rank before, up to this level */
+        bool same = i > 0; /* equal to the rank before, up to this level */
         for (int l = 0; l < LOCAL_LEVELS; l++) {
             same = same && ranks[i].local[l] == ranks[i - 1].local[l];
             if (same)
@@ -220,13 +220,13 @@ int strag_layout_locate(const struct strag_layout *layout, const struct strag_lo
 
 /* ---- Filling a layout ---- */
 
-/* The hosts in the order of filling. */
+/* The hosts in the order in which they are filled. */
 struct choice {
     int count;
     int *host;
 };
 
-/* A layout that is flat names no hosts. */
+/* Fail for a host that is not in the layout. A flat layout names no hosts. */
 static int no_host(const struct strag_layout *layout, const char *name, struct strag_error *err)
 {
     const int last = layout->nhosts - 1;
@@ -257,7 +257,7 @@ static int find_hosts(const struct strag_layout *layout, char **names, struct ch
     return STRAG_OK;
 }
 
-/* The hosts of a list; NULL: all. */
+/* Choose the hosts of a list, or all hosts if it is NULL. */
 static int choose(const struct strag_layout *layout, const char *hosts, struct choice *choice,
                   struct strag_error *err)
 {
@@ -287,7 +287,7 @@ static int ranks_of(const struct strag_host *host, int ranks_per_host)
     return host->ranks ? host->ranks : ranks_per_host;
 }
 
-/* @param[in,out] n  0: set to all that have room */
+/* @param[in,out] n  if 0, set to the number for which there is room */
 static int count_ranks(const struct strag_layout *layout, const struct choice *choice,
                        int ranks_per_host, int *n, struct strag_error *err)
 {
@@ -307,14 +307,14 @@ static int count_ranks(const struct strag_layout *layout, const struct choice *c
     return STRAG_OK;
 }
 
-/* Ranks in order, host after host, or as the layout places them. */
+/* Place ranks in order, host after host, or as the layout places them. */
 static int fill(const struct strag_layout *layout, const struct choice *choice, int ranks_per_host,
                 int n, struct strag_topology **topology, struct strag_error *err)
 {
     struct strag_location *locations = calloc((size_t)n, sizeof *locations);
     if (!locations)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the locations of %d ranks", n);
-    int on_this = 0; /* ranks on the host at hand */
+    int on_this = 0; /* ranks on the current host */
     for (int rank = 0, i = 0; rank < n; rank++) {
         if (!layout->rank_host &&
             on_this++ == ranks_of(&layout->hosts[choice->host[i]], ranks_per_host)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups of hosts by the hosts' names. In a pattern `{}` is a number and `{rack}` one that names a
- * group, the larger groups first; `{rack:2}` has two digits. By "i{island}r{rack}n{}" the host
- * i02r13n07 is in the rack i02r13 of the island i02.
+ * Groups of hosts by the hosts' names. In a pattern `{}` is a number, and `{rack}` is a number that
+ * names a group; `{rack:2}` has two digits. Larger groups come first. With "i{island}r{rack}n{}"
+ * the host i02r13n07 is in the rack i02r13 of the island i02.
  */
 #include "machine/layout_internal.h"
 
@@ -13,7 +13,7 @@
 static const char digits[] = "0123456789";
 
 /* Slingshot: x1000c0s4b1n0 is a node of a board in a slot of chassis 0 of cabinet 1000. Hosts of a
- * chassis share its switches, whatever their slots. */
+ * chassis share its switches in all slots. */
 static const char xname[] = "x{cabinet}c{chassis}s{}b{}n{}";
 
 const char *strag_names_pattern(const char *layout)
@@ -25,7 +25,7 @@ const char *strag_names_pattern(const char *layout)
 /* A number of a pattern. */
 struct number {
     bool group;    /* it has a name */
-    size_t digits; /* 0: as many as there are */
+    size_t digits; /* 0 for any number of digits */
     size_t length; /* of its text, "{rack:2}" */
 };
 
@@ -39,7 +39,7 @@ static struct number read_number(const char *text)
     return number;
 }
 
-/* Is that "{}", "{NAME}", "{:DIGIT}" or "{NAME:DIGIT}"? */
+/* Is the text "{}", "{NAME}", "{:DIGIT}" or "{NAME:DIGIT}"? */
 static bool is_number(const char *text)
 {
     const char *end = text + 1;
@@ -77,8 +77,8 @@ static int check_pattern(const char *pattern, struct strag_error *err)
                       strag_quoted(pattern).text);
 }
 
-/* Write the names of the groups, largest first: each is the beginning of the host's name. A name is
- * compared up to its first dot. @param address  has room @return its end; NULL: not such a name */
+/* Write the names of the groups, largest first: each is a beginning of the host's name. The host's
+ * name is compared up to its first dot. @return the address's end; NULL without a match */
 static char *write_groups(const char *pattern, const char *host, char *address)
 {
     const char *text = host;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading a layout file of any kind: the first line that is neither blank nor a comment determines
- * the kind.
+ * Reads a layout file of any kind. The first line that is neither blank nor a comment determines
+ * it.
  */
 #include "machine/layout.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Switches and blocks as Slurm's files list them, in any order, and the tree or ring they make.
+ * The switches and blocks of Slurm's files, in any order, and the tree or ring that they make.
  */
 #include "machine/layout_internal.h"
 
@@ -63,7 +63,7 @@ int strag_draft_named_switch(struct strag_draft *draft, const struct strag_text 
                               : status;
 }
 
-/* Switch `parent` has a child of that name. */
+/* Make the switch with this name a child of `parent`. */
 static int join(struct strag_draft *draft, int parent, const char *name, int line)
 {
     struct strag_switch *switches = draft->layout->switches;
@@ -86,7 +86,7 @@ static int join(struct strag_draft *draft, int parent, const char *name, int lin
     return STRAG_OK;
 }
 
-/* Add the hosts of a list, or join the switches. */
+/* Add the hosts of a list, or join its switches. */
 static int add_list(struct strag_draft *draft, const struct strag_text *list, int at, int step,
                     bool switches)
 {
@@ -145,7 +145,7 @@ static int fill_ring(struct strag_draft *draft, void *from)
     return status;
 }
 
-/* Of several rings each is a switch of a tree. */
+/* If there are several rings, each is a switch of a tree. */
 int strag_records_build(struct strag_records *records, const struct strag_source *source,
                         struct strag_layout **layout)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Slurm's topology.yaml: a list of topologies, each a tree, blocks, rings, tori, or flat. Keys of
- * Slurm's that a layout does not need are skipped; any other key is an error. `gbit` of a switch or
- * block, which Slurm does not have, is what LinkSpeed is in topology.conf.
+ * Slurm that a layout does not need are skipped; any other key is an error. `gbit` of a switch or
+ * block, which Slurm does not have, corresponds to LinkSpeed in topology.conf.
  */
 #include "machine/layout_internal.h"
 
@@ -21,7 +21,7 @@ struct torus {
     struct strag_text name;
     int size[3];
     int line, count, room;
-    int nodes_line; /* of the hosts of the whole torus, its only region; 0: regions are listed */
+    int nodes_line; /* of the hosts of the whole torus, its only region; 0 if regions are listed */
     struct region *regions;
 };
 
@@ -41,7 +41,7 @@ struct file {
     struct description chosen; /* the default one, else the first */
     struct strag_names names;
     int count, room;
-    char **texts; /* that `names` points to */
+    char **texts; /* to which `names` points */
 };
 
 static void free_torus(struct torus *torus)
@@ -114,7 +114,7 @@ static int read_record(struct strag_yaml *yaml, const yaml_node_t *node, void *t
     return status;
 }
 
-/* The key at hand says which kind. */
+/* Read records; the current key is their kind. */
 static int read_records(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     struct list kinds[] = {{"switches", switch_keys, target},
@@ -138,7 +138,7 @@ static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
                : status;
 }
 
-/* Only checked: Slurm allocates by them, they do not describe the network. */
+/* Block sizes are only checked: Slurm allocates by them, but they do not describe the network. */
 static int read_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     (void)target;
@@ -210,7 +210,7 @@ static const struct strag_yaml_key torus_keys[] = {
     {NULL, NULL, 0},
 };
 
-/* Sizes within Slurm's limits, and what is missing. */
+/* Check that the sizes are within Slurm's limits, and that nothing is missing. */
 static int check_torus(struct strag_yaml *yaml, struct torus *torus)
 {
     int64_t product = 1;
@@ -257,7 +257,7 @@ static int read_toruses(struct strag_yaml *yaml, const yaml_node_t *node, void *
 
 /* ---- Topologies ---- */
 
-/* One of the kinds of topologies: the key at hand says which. */
+/* Read a kind of topology, given by the current key. */
 static int read_kind(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct {
@@ -323,7 +323,7 @@ static int check_topology(const struct strag_yaml *yaml, const struct descriptio
     return STRAG_OK;
 }
 
-/* No two topologies have one name. Takes the name. */
+/* Check that no other topology has the name, and take it over. */
 static int add_name(struct strag_yaml *yaml, struct file *file, struct strag_text *name)
 {
     if (strag_names_find(&file->names, name->text) >= 0)
@@ -411,7 +411,7 @@ static int fill_torus(struct strag_draft *draft, void *from)
     return status;
 }
 
-/* Of several tori each becomes a switch: its links are lost, but its hosts stay close. */
+/* Of several tori, each becomes a switch: its links are lost, but its hosts stay close. */
 static int fill_toruses(struct strag_draft *draft, void *from)
 {
     const struct description *description = from;

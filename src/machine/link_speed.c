@@ -18,7 +18,7 @@ static const double megabit = 1e6 / 8, gigabit = 1e9 / 8; /* bytes */
 
 /* ---- Files ---- */
 
-/* The first line of a file. @return false: there is none, or the path is too long */
+/* Read the first line of a file. @return false if there is none, or if the path is too long */
 static bool read_line(const char *folder, const char *name, char *line)
 {
     char path[PATH_MAX];
@@ -57,7 +57,7 @@ static double sum(const char *root, const char *pattern, speed_function *speed)
     return total;
 }
 
-/* A number at a line's beginning. */
+/* The number at a line's beginning. */
 static double number_of(const char *line, char **end)
 {
     const locale_t before = strag_c_locale_enter();
@@ -136,7 +136,7 @@ void strag_link_speed_compare(const struct strag_topology *topology,
 {
     double *speeds = malloc((size_t)topology->n * sizeof *speeds), fastest = 0;
     if (!speeds)
-        return; /* all count as equal, then */
+        return; /* then all hosts count as equal */
     for (int rank = 0; rank < topology->n; rank++) {
         speeds[rank] = ranks[rank].link_speed;
         fastest = uplink(topology, rank) > fastest ? uplink(topology, rank) : fastest;

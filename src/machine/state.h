@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A rank whose host's links to the network are `factor` times slower, all of them. */
+/* A rank whose host has links to the network that are all `factor` times slower. */
 struct strag_slow {
     int rank;
     double factor; /* at least 1; the larger one if a host is named twice */
@@ -22,7 +22,7 @@ struct strag_straggler {
     double delay;
 };
 
-/* Differences from an ideal machine. All zero: none. */
+/* Differences from an ideal machine; none if zeroed. */
 struct strag_state {
     int nslow;
     const struct strag_slow *slow;
@@ -30,11 +30,11 @@ struct strag_state {
     const struct strag_straggler *straggler;
 };
 
-/** Do its ranks exist, of n of them, and are its factors numbers from 1 on? @param state  NULL:
- * nothing differs @return STRAG_OK, or STRAG_ERR_ARGUMENT with the reason */
+/** Check that the ranks are below n, and the factors at least 1. @param state  may be NULL @return
+ * STRAG_OK, or STRAG_ERR_ARGUMENT with the reason */
 int strag_state_check(const struct strag_state *state, int n, struct strag_error *err);
 
-/** The largest delay; 0: no rank is late. @param state  NULL: nothing differs */
+/** The largest delay; 0 if no rank is late. @param state  may be NULL */
 static inline double strag_state_delay(const struct strag_state *state)
 {
     double delay = 0;
@@ -45,7 +45,7 @@ static inline double strag_state_delay(const struct strag_state *state)
 
 enum { STRAG_SLOW_MAX = 64, STRAG_STRAGGLERS_MAX = 3 };
 
-/* The same without pointers, as rank 0 sends it: the last stragglers to arrive, and a rank for each
+/* A state without pointers, as rank 0 sends it: the last stragglers to arrive, and a rank for each
  * slow host. */
 struct strag_state_record {
     int32_t nstragglers, nslow;
@@ -53,14 +53,14 @@ struct strag_state_record {
     struct strag_slow slow[STRAG_SLOW_MAX];
 };
 
-/** @return it points into the record */
+/** @return a state that points into the record */
 static inline struct strag_state strag_state_of(const struct strag_state_record *record)
 {
     return (struct strag_state){record->nslow, record->slow, record->nstragglers,
                                 record->straggler};
 }
 
-/** Do both say the same, in the same order? */
+/** Are both equal, in the same order? */
 static inline bool strag_state_is_same(const struct strag_state_record *a,
                                        const struct strag_state_record *b)
 {
@@ -73,7 +73,7 @@ static inline bool strag_state_is_same(const struct strag_state_record *a,
     return same;
 }
 
-/** One more straggler; where there is no room in the place of the one that arrives first. */
+/** Add a straggler; without room it replaces the one that arrives first, if it arrives later. */
 static inline void strag_state_add_straggler(struct strag_state_record *record,
                                              struct strag_straggler straggler)
 {
@@ -88,7 +88,7 @@ static inline void strag_state_add_straggler(struct strag_state_record *record,
         record->straggler[record->nstragglers++] = straggler;
 }
 
-/** One more slow rank; none by a factor of 1, or where there is no room. */
+/** Add a slow rank, unless its factor is 1 or there is no room. */
 static inline void strag_state_add_slow(struct strag_state_record *record, int rank, double factor)
 {
     if (factor > 1 && record->nslow < STRAG_SLOW_MAX)

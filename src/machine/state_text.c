@@ -104,7 +104,7 @@ int strag_state_next_slow(const char **rest, double most, const char *form,
     return strag_parse_real(factor, 1, most, NULL, &item->factor, err);
 }
 
-/* @return -1: none of the ranks */
+/* @return -1 if it is none of the ranks */
 static int find_rank(const char *who, const struct strag_rank_location *ranks, int n)
 {
     int world;

@@ -2,10 +2,10 @@
 /*
  * Stragglers and slow links as users name them:
  *
- *     RANK[:MICROSECONDS][,...]  stragglers, ranks of the job; one without a delay arrives after
+ *     RANK[:MICROSECONDS][,...]  stragglers, ranks of the job; without a delay, one arrives after
  *                                all that the others can do without it
  *     WHO:FACTOR[,...]           slow links; WHO is a rank of the job, or a host
- *     none, auto, ""             nothing is named
+ *     none, auto, ""             no straggler and no slow link
  */
 #ifndef STRAG_STATE_TEXT_H
 #define STRAG_STATE_TEXT_H
@@ -20,28 +20,28 @@ extern const char strag_straggler_accepted[], strag_slow_accepted[];
 /**
  * Only check the text.
  *
- * @param job  how many ranks the job has; others are refused. INT_MAX: not known
+ * @param job  the number of the job's ranks; others are refused. INT_MAX if not known
  * @return STRAG_OK or STRAG_ERR_ARGUMENT
  */
 int strag_state_check_straggler(const char *text, int job, struct strag_error *err);
 int strag_state_check_slow(const char *text, int job, struct strag_error *err);
 
-/** Does a text that passes the check name a straggler? */
+/** Does a text, which passes the check, name a straggler? */
 bool strag_state_names_straggler(const char *text);
 
-/** Read a list of stragglers. @param[out] named  of this only the stragglers, the last to arrive
+/** Read a list of stragglers. @param[out] named  only its stragglers are set, the last to arrive
  * first @return STRAG_OK or STRAG_ERR_ARGUMENT */
 int strag_state_parse_stragglers(const char *text, struct strag_state_record *named,
                                  struct strag_error *err);
 
-/** Is it "dynamic": nobody is waited for who comes last by too much, whichever rank? */
+/** Is it "dynamic": is no rank waited for that comes last by too much, whichever rank it is? */
 bool strag_state_is_dynamic(const char *text);
 
 /**
- * Add those of the ranks that are named; others are ignored.
+ * Add the named ones of the ranks; names of other ranks and hosts are ignored.
  *
- * @param ranks  [n]; a straggler's number is its index here
- * @return STRAG_OK, or STRAG_ERR_ARGUMENT and `state` is as it was
+ * @param ranks  [n]; a straggler's number in the state is its index here
+ * @return STRAG_OK, or STRAG_ERR_ARGUMENT with `state` unchanged
  */
 int strag_state_read_straggler(const char *text, const struct strag_rank_location *ranks, int n,
                                struct strag_state_record *state, struct strag_error *err);
@@ -54,9 +54,9 @@ struct strag_slow_item {
 };
 
 /**
- * Take the next one off a list.
+ * Take the next item off a list.
  *
- * @param[in,out] rest  the list, not NULL; set to NULL after the last one
+ * @param[in,out] rest  the list, not NULL; set to NULL after the last item
  * @param most  the largest factor
  * @param form  the accepted form, for messages: "WHO:FACTOR"
  */
@@ -66,8 +66,8 @@ int strag_state_next_slow(const char **rest, double most, const char *form,
 /**
  * Take items off a list until one names a host on which none of the ranks is.
  *
- * @param[in,out] rest  as above, or NULL; a list that passes the check
- * @return false: there is no such item any more
+ * @param[in,out] rest  as above, or NULL; the list must pass the check
+ * @return false if there is no further such item
  */
 bool strag_state_next_elsewhere(const char **rest, const struct strag_rank_location *ranks, int n,
                                 struct strag_slow_item *item);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Making a topology: check the nodes, leave out those that distinguish no ranks, sort them, and
- * locate every rank.
+ * Makes a topology: checks the nodes, leaves out those that distinguish no ranks, sorts them, and
+ * locates every rank.
  */
 #include "machine/topology.h"
 
@@ -48,7 +48,7 @@ static int check_node(const struct strag_grid *grid, const struct strag_node *no
     return STRAG_OK;
 }
 
-/* Every rank has one leaf. */
+/* Check that every rank has one leaf. */
 static int check_ranks(const struct strag_node *nodes, int nnodes, int n, bool *seen,
                        struct strag_error *err)
 {
@@ -68,7 +68,7 @@ static int check_ranks(const struct strag_node *nodes, int nnodes, int n, bool *
     return STRAG_OK;
 }
 
-/* Two hosts cannot be at one position. Hosts are fewer than positions: sort them. */
+/* Check that no two hosts are at one position, by sorting: there are fewer hosts than positions. */
 static int check_positions(const struct strag_node *nodes, int nnodes, int *scratch,
                            struct strag_error *err)
 {
@@ -119,25 +119,25 @@ static int check_nodes(const struct strag_grid *grid, const struct strag_node *n
 /* ---- Leaving nodes out ---- */
 
 struct draft {
-    int32_t parent;   /* NONE: the root */
-    int32_t children; /* that stay */
-    int32_t child;    /* the first of them */
+    int32_t parent;   /* NONE for the root */
+    int32_t children; /* the number that stay */
+    int32_t child;    /* the first child */
     int32_t sibling;  /* the next child of the same parent */
     int32_t number;   /* in the topology */
     double uplink;
     bool stays;
 };
 
-/* May a node be left out that has one child, or is an only child? */
+/* May a node be left out if it has one child, or is an only child? */
 static bool is_dispensable(const struct strag_node *node)
 {
     return node->level == STRAG_LEVEL_SWITCH ||
            (node->level > STRAG_LEVEL_RANK && node->level < STRAG_LEVEL_HOST);
 }
 
-/* May a node be replaced by its only child, which then gets the lower of the two bandwidths? The
- * model sets a child's that is not given, so the lower one is unknown; but a switch's then never
- * limits. */
+/* May a node be replaced by its only child, which then gets the lower of the two bandwidths? If the
+ * child's bandwidth is not given, the model sets it later, so the lower one is unknown. But the
+ * bandwidth that the model gives a switch never limits. */
 static bool can_merge(const struct draft *draft, const struct draft *child, enum strag_level level)
 {
     return draft->uplink == 0 || child->uplink > 0 || level == STRAG_LEVEL_SWITCH;
@@ -148,7 +148,7 @@ static double lower(double above, double below)
     return above > 0 && (below == 0 || above < below) ? above : below;
 }
 
-/* From the leaves up: drop nodes without ranks, replace those with one child by it. */
+/* From the leaves up: drop nodes without ranks, and replace nodes with one child by the child. */
 static void drop_from_below(const struct strag_node *nodes, int nnodes, struct draft *drafts)
 {
     for (int i = nnodes - 1; i >= 0; i--) {
@@ -172,7 +172,7 @@ static void drop_from_below(const struct strag_node *nodes, int nnodes, struct d
 }
 
 /* From the root down: an only child of a host or of the network has no traffic on its uplink, so
- * its children replace it. They are not the groups that the network joins pair by pair. */
+ * its children replace it. These children are not joined pair by pair. */
 static void drop_from_above(const struct strag_node *nodes, int nnodes, struct draft *drafts)
 {
     for (int i = 1; i < nnodes; i++) {
@@ -212,8 +212,8 @@ static int copy_node(struct strag_node *to, const struct strag_node *from,
     return STRAG_OK;
 }
 
-/* Level by level: a node's children are numbered when it is copied. `order` is the
- * list of given nodes by new number. */
+/* Copy level by level: a node's children get their numbers when it is copied. `order` lists the
+ * given nodes by their new numbers. */
 static int copy_nodes(struct strag_topology *topology, const struct strag_node *nodes,
                       struct draft *drafts, int32_t *order)
 {
@@ -253,7 +253,8 @@ static int arrange(struct strag_topology *topology, const struct strag_node *nod
 
 /* ---- Ranks ---- */
 
-/* Every node's ranks are adjacent: count them from the leaves up, number them from the root down.
+/* Every node's ranks are consecutive: count them from the leaves up, number them from the root
+ * down.
  */
 static void number_leaves(struct strag_topology *topology)
 {

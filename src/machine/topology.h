@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The topology: a job's ranks as a tree, and the network of its hosts.
+ * A topology: a job's ranks as a tree, and the network of its hosts.
  *
- * Leaves are the ranks. Above them are caches, NUMA domains and packages, if they are known and
+ * The ranks are the leaves. Above them are caches, NUMA domains and packages, if they are known and
  * distinguish ranks, then hosts, switches, and one root, the network:
  *
  *     network ─┬─ switch ─┬─ host ─┬─ package ─┬─ rank 0
@@ -11,15 +11,15 @@
  *              │          └─ host ─── ...
  *              └─ switch ─── ...
  *
- * Every node has an uplink to its parent, a full-duplex link with a bandwidth. The root's is what
- * its children are joined by if they are joined pair by pair, as the groups of a dragonfly are:
- * each two have a link of that bandwidth, or of the lower of their own uplinks if that is less. On
- * a grid (torus, mesh, HyperX, HammingMesh) all hosts are children of the root, and each has a
- * position in the grid; its links to its neighbours take the place of its uplink. The grid may be
- * larger than the job: positions without a host still carry what passes through.
+ * Every node has an uplink to its parent, a full-duplex link with a bandwidth. If the root has an
+ * uplink, its children are joined pair by pair, as the groups of a dragonfly: each two have a link
+ * of this bandwidth, or of the lower of their own uplinks if that is less. On a grid (torus, mesh,
+ * HyperX, HammingMesh) all hosts are children of the root, and each has a position in the grid; its
+ * links to its neighbours take the place of its uplink. The grid may be larger than the job: the
+ * links of positions without a host still carry traffic.
  *
- * A topology is immutable. Its memory is proportional to the ranks. strag_topology_flat and _free
- * are in api/strag.h.
+ * A topology is immutable. Its size is proportional to the number of ranks. strag_topology_flat and
+ * _free are in api/strag.h.
  */
 #ifndef STRAG_TOPOLOGY_H
 #define STRAG_TOPOLOGY_H
@@ -45,28 +45,28 @@ const char *strag_level_name(enum strag_level level);
 
 struct strag_node {
     uint8_t level;       /* enum strag_level */
-    int32_t parent;      /* index of a node; -1: the root */
+    int32_t parent;      /* index of a node; -1 for the root */
     int32_t first_child; /* children are [first_child, first_child + children) */
     int32_t children;
     int32_t first_leaf; /* the ranks below are leaf_rank[first_leaf .. first_leaf + leaves) */
     int32_t leaves;
-    int32_t rank;     /* a leaf's; -1: not a leaf */
-    int32_t position; /* a host's, in the grid; -1: none */
-    double uplink;    /* bytes per second to the parent, each direction; 0: not given */
-    char *name;       /* of a host or a switch; NULL: none */
+    int32_t rank;     /* a leaf's; -1 if not a leaf */
+    int32_t position; /* a host's, in the grid; -1 if none */
+    double uplink;    /* bytes per second to the parent, each direction; 0 if not given */
+    char *name;       /* of a host or a switch; NULL if it has none */
 };
 
 /*
  * A box: the hosts fill an axis-aligned part of the grid without a gap, each with the same number
- * of ranks. Algorithms for tori work on boxes. A cell is a host's position in the box;
- * rank_at[cell * ranks_per_host + i] is its i-th rank in ascending order.
+ * of ranks. Algorithms for tori work on boxes. A cell is the position of a host in the box;
+ * rank_at[cell * ranks_per_host + i] is the host's i-th rank in ascending order.
  */
 struct strag_box {
-    int dims; /* the grid's, also those in which the box is a single cell wide */
+    int dims; /* of the grid, including those in which the box is one cell wide */
     int size[STRAG_DIMS_MAX];
     int first[STRAG_DIMS_MAX]; /* coordinates of cell 0 in the grid */
-    bool wrap[STRAG_DIMS_MAX]; /* the last cell and the first are neighbours: the box is as wide as
-                                  a ring of the torus; in a HyperX; whole boards of a HammingMesh */
+    bool wrap[STRAG_DIMS_MAX]; /* the last cell and the first are neighbours: always in a HyperX; if
+                                  the box is as wide as a ring of the torus, or has whole boards */
     int cells, ranks_per_host;
     int32_t *rank_at; /* [cell][i] */
     int32_t *cell_of; /* [rank] */
@@ -78,28 +78,28 @@ struct strag_topology {
     struct strag_grid grid; /* unless network is a tree */
 
     int nnodes;
-    struct strag_node *nodes; /* level by level from the root, nodes[0]: a parent before its child,
-                                 children side by side */
-    int32_t *leaf_rank;       /* ranks in the order of the tree: every node's are side by side */
+    struct strag_node *nodes; /* level by level from the root, nodes[0], so parents come before
+                                 children; a node's children are consecutive */
+    int32_t *leaf_rank;       /* ranks in the order of the tree: each node's are consecutive */
     int32_t *leaf_node;       /* [rank]: its leaf */
     int32_t *host_node;       /* [rank]: its host */
     int hosts;
-    int ranks_per_host;    /* 0: it differs */
-    struct strag_box *box; /* NULL: a tree, or the hosts do not fill a box */
+    int ranks_per_host;    /* 0 if it differs */
+    struct strag_box *box; /* NULL for a tree, or if the hosts do not fill a box */
 };
 
 /**
  * Make a topology from nodes.
  *
  * Nodes without a rank below are left out, and so are caches, NUMA domains, packages and switches
- * with a single child (which gets the lower of the two bandwidths; but the node stays if only its
- * own is given and the child is not a switch). Of each node level, parent, rank, position, uplink
- * and name are read.
+ * with a single child. The child gets the lower of the two bandwidths; but the node stays if only
+ * its own bandwidth is given and the child is not a switch. Of each node only level, parent, rank,
+ * position, uplink and name are read.
  *
- * @param grid    NULL: a tree
- * @param nodes   the root first, every other one after its parent; names are copied
+ * @param grid    NULL for a tree
+ * @param nodes   the root first, every other node after its parent; names are copied
  * @param nnodes  how many
- * @param n       ranks: every one from 0 to n - 1 is the rank of one leaf
+ * @param n       ranks: each number from 0 to n - 1 is the rank of one leaf
  * @param[out] topology  the caller's to free with strag_topology_free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_ARGUMENT with the reason, or STRAG_ERR_MEMORY
  */
@@ -109,7 +109,7 @@ int strag_topology_create(const struct strag_grid *grid, const struct strag_node
 /**
  * The topology of some of the ranks, with new numbers.
  *
- * @param rank_of  [n]: rank i of the part is rank rank_of[i] of the whole; none is there twice
+ * @param rank_of  [n]: rank i of the part is rank rank_of[i] of the whole; no rank occurs twice
  * @param[out] part  as `topology` of strag_topology_create
  * @return as strag_topology_create
  */
@@ -130,7 +130,7 @@ static inline bool strag_topology_same_host(const struct strag_topology *topolog
 }
 
 /**
- * A topology as bytes, to send, and for files.
+ * Pack a topology into bytes, for messages and files.
  *
  * @param[out] bytes  the caller's to free
  * @param[out] size   how many

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The box that a job's hosts fill. In every dimension the coordinates that occur must be
- * contiguous, possibly wrapping around. If the product of these spans is the number of hosts, every
- * cell has its host.
+ * contiguous, where they may wrap around. If the product of these spans is the number of hosts, no
+ * cell is empty.
  *
  *     hosts at x = 6, 7, 0, 1 of a ring of 8:  first 6, size 4
  */
@@ -50,7 +50,7 @@ static bool is_cyclic(const struct strag_grid *grid, int d)
     return grid->network == STRAG_NETWORK_TORUS && grid->wrap[d];
 }
 
-/* @return how many hosts there are */
+/* @return the number of hosts */
 static int note_coordinates(const struct strag_topology *topology, int d, int *occurs)
 {
     int at[STRAG_DIMS_MAX], count = 0;
@@ -63,7 +63,7 @@ static int note_coordinates(const struct strag_topology *topology, int d, int *o
     return count;
 }
 
-/* @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_FALSE: the hosts fill no box */
+/* @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_FALSE if the hosts fill no box */
 static int find_spans(const struct strag_topology *topology, struct strag_box *box)
 {
     const struct strag_grid *grid = &topology->grid;
@@ -101,7 +101,7 @@ static int cell_of_position(const struct strag_topology *topology, const struct 
     return cell;
 }
 
-/* Ranks in ascending order. */
+/* Fill the cells with ranks in ascending order. */
 static int fill_cells(const struct strag_topology *topology, struct strag_box *box)
 {
     int *filled = calloc((size_t)box->cells, sizeof *filled);

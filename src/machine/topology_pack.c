@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A topology as bytes, few of them: ranks keep it so while they seldom need it.
+ * Packs a topology into few bytes: ranks keep it in this form while they rarely need it.
  *
  *     numbers   a mark of the format, ranks, nodes, and the grid
  *     columns   the nodes' levels, parents, ranks, positions and uplinks, as runs of equal steps
- *     names     of inner nodes: 0 if one has none; 1 if it counts on from the name before; else how
- *               many bytes it shares with that one, at its beginning (plus 2) and at its end, how
- *               many are between, and these
+ *     names     of inner nodes: 0 if there is none; 1 if it is the name before with its number
+ *               plus 1; else how many bytes it shares with the name before, at the beginning
+ *               (plus 2) and at the end, how many are between, and these
  *
- * On machines of equal hosts a column is a few runs: 64 ranks on each of 64 hosts have the numbers
- * 0, 1, .. 4095, one run. Where ranks are numbered at random a run is two of them. A run is its
- * length less 1, its start less the number before it, and, of two or more numbers, the step, each
- * in as few bytes as it needs, 7 bits in each, those of the lowest value first.
+ * On machines of equal hosts a column has few runs: 64 ranks on each of 64 hosts have the numbers
+ * 0, 1, .. 4095, one run. If ranks are numbered at random, a run has two numbers. A run is written
+ * as its length less 1, its start less the number before it, and, with two or more numbers, the
+ * step. Each of these takes as few bytes as it needs, with 7 bits per byte, the lowest first.
  */
 #include "machine/topology.h"
 
@@ -23,8 +23,8 @@ enum column { LEVEL, PARENT, RANK, POSITION, UPLINK, COLUMNS };
 
 enum {
     MAGIC = 0x53545257,   /* changes with the format */
-    NODES_MOST = 1 << 22, /* more than any job has ranks: a few bytes may stand for very many */
-    NAME_MOST = 256       /* bytes of one that another counts on from */
+    NODES_MOST = 1 << 22, /* more than any job has, since a few bytes may stand for very many */
+    NAME_MOST = 256       /* bytes of a name from which another one counts on */
 };
 
 static uint64_t value_of(const struct strag_node *node, enum column column)
@@ -45,7 +45,7 @@ static uint64_t value_of(const struct strag_node *node, enum column column)
     }
 }
 
-/* @return false: no node has such a value */
+/* @return false if no node can have such a value */
 static bool set_value(struct strag_node *node, enum column column, uint64_t value)
 {
     const int64_t number = (int64_t)value;
@@ -72,7 +72,7 @@ static bool set_value(struct strag_node *node, enum column column, uint64_t valu
 /* ---- Packing ---- */
 
 struct writer {
-    unsigned char *bytes; /* NULL: only count */
+    unsigned char *bytes; /* NULL to only count */
     size_t length;
 };
 
@@ -90,7 +90,7 @@ static void write_number(struct writer *writer, uint64_t number)
     write_byte(writer, (unsigned char)number);
 }
 
-/* Differences may be below 0: their sign becomes the lowest bit. */
+/* Differences may be negative: their sign becomes the lowest bit. */
 static void write_difference(struct writer *writer, uint64_t difference)
 {
     const bool negative = difference >> 63;
@@ -120,7 +120,7 @@ static void write_column(struct writer *writer, const struct strag_topology *top
     }
 }
 
-/* n0099 becomes n0100. @return false: it has no digits, or all are 9 */
+/* n0099 becomes n0100. @return false if the name has no digits, or all are 9 */
 static bool count_on(char *name)
 {
     size_t end = strlen(name);
@@ -134,7 +134,7 @@ static bool count_on(char *name)
     return true;
 }
 
-/* @param name  NULL: the node has none */
+/* @param name  NULL if the node has none */
 static void write_name(struct writer *writer, const char *name, const char *before)
 {
     const size_t length = name ? strlen(name) : 0, other = strlen(before);
@@ -158,7 +158,7 @@ static void write_name(struct writer *writer, const char *name, const char *befo
         write_byte(writer, (unsigned char)name[c]);
 }
 
-/* @param bytes  NULL: only count */
+/* @param bytes  NULL to only count */
 static size_t write_all(const struct strag_topology *topology, unsigned char *bytes)
 {
     const struct strag_grid *grid = &topology->grid;
@@ -204,7 +204,7 @@ int strag_topology_pack(const struct strag_topology *topology, void **bytes, siz
 struct reader {
     const unsigned char *bytes;
     size_t left;
-    bool bad; /* they end too early, or mean nothing */
+    bool bad; /* the bytes end too early, or are not valid */
 };
 
 static uint64_t read_number(struct reader *reader)
@@ -221,7 +221,7 @@ static uint64_t read_number(struct reader *reader)
     return 0;
 }
 
-/* @return at most `most`, unless the bytes are bad */
+/* Read a number up to `most`. @return 0 if the bytes are bad */
 static int read_integer(struct reader *reader, int most)
 {
     const uint64_t number = read_number(reader);
@@ -262,8 +262,8 @@ static void read_column(struct reader *reader, struct strag_node *nodes, int nno
     }
 }
 
-/* @param kind  1: it counts on; 2 and more: with the beginning of the name before
- * @return NULL: out of memory, or bad */
+/* @param kind  1 if the name counts on; from 2 on with the beginning of the name before @return
+ * NULL if out of memory, or if the bytes are bad */
 static char *read_name(struct reader *reader, uint64_t kind, const char *before)
 {
     const size_t length = strlen(before);
@@ -283,7 +283,7 @@ static char *read_name(struct reader *reader, uint64_t kind, const char *before)
     return name;
 }
 
-/* @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_ARGUMENT: they are no nodes */
+/* @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_ARGUMENT if the bytes are bad */
 static int read_nodes(struct reader *reader, struct strag_node *nodes, int nnodes)
 {
     const char *before = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The topology of some of a topology's ranks, in another order if need be. */
+/* Makes the topology of some of a topology's ranks, in any order. */
 #include "machine/topology.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 enum { NONE = -1 };
 
 /* @param number_of  [rank of the whole]: its number in the part, or NONE
- * @param place_of   [node of the whole]: room
- * @return how many nodes there are; those without ranks below are still among them */
+ * @param place_of   [node of the whole]: scratch
+ * @return the number of nodes, including those without ranks below */
 static int copy_nodes(const struct strag_topology *whole, const int32_t *number_of,
                       int32_t *place_of, struct strag_node *nodes)
 {

@@ -14,8 +14,8 @@ double strag_bound_one_flow(int hosts, double factor)
     return fmax(2 * factor * (hosts - 1) / (factor * (hosts - 2) + 2), factor);
 }
 
-/* [node]: bytes per second that leave a host for the network; those of other nodes tell nothing.
- * @return NULL: out of memory */
+/* Find the bytes per second that leave each host for the network. @return [node], of which only
+ * those of hosts count; NULL if out of memory */
 static double *find_rates(const struct strag_links *links)
 {
     const struct strag_topology *topology = links->topology;
@@ -36,9 +36,9 @@ static double *find_rates(const struct strag_links *links)
     return rates;
 }
 
-/* What the hosts' rates are like. */
+/* Sums over the hosts' rates. */
 struct sums {
-    int hosts, slow;       /* slow: slower than the fastest by more than rounding */
+    int hosts, slow;       /* slow: how many are slower than the fastest, beyond rounding */
     double fastest, total; /* bytes per second */
     double slowest;
 };
@@ -60,8 +60,8 @@ static struct sums sum_up(const struct strag_topology *topology, const double *r
     return sums;
 }
 
-/* The result needs the straggler's part: what passes it on to a host, or from it to a switch's
- * hosts, carries as much as the vector. */
+/* Every result needs the straggler's vector. So the uplink of each host, and of each switch that
+ * does not have all ranks below it, carries as much as a vector. */
 static double find_narrowest(const struct strag_topology *topology, const double *rates)
 {
     double narrowest = INFINITY;

@@ -16,9 +16,9 @@ size_t strag_choice_minimum(int hosts, bool all_shared, const struct strag_sourc
     return guessed ? STRAG_MINIMUM_GUESSED : STRAG_MINIMUM_USUAL;
 }
 
-/* If ranks share processors, a rank that waits gives the processor to another one, which may be
- * waiting, too. Then the fewest messages are best: few ranks sum up for all (short vectors one, or
- * two in turns: direct.c). The rule knows of no straggler. */
+/* If ranks share processors, a rank that waits yields to another one, which may be waiting, too.
+ * Then the fewest messages are best: few ranks sum up for all (for short vectors one, or two in
+ * turns: direct.c). This does not apply if there is a straggler. */
 static bool is_oversubscribed(const struct strag_circumstances *circumstances)
 {
     const struct strag_oversubscribed *oversubscribed = &circumstances->oversubscribed;
@@ -34,7 +34,7 @@ static int select_table(const struct strag_circumstances *circumstances,
                         &choice->why);
 }
 
-/* The cost model knows nothing of that; its times are for verbose lines and the watch.
+/* The cost model does not cover this case; its times are for verbose lines and the watch.
  * @return as strag_select; also if the algorithm cannot be planned here */
 static int choose_oversubscribed(const struct strag_circumstances *circumstances,
                                  struct strag_choice *choice)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which algorithm runs for which size, all in all: what is pinned, what rules say, that ranks
- * share processors, and else what the cost model finds best. The component decides with this, and
- * `strag explain --saved` repeats it.
+ * The final choice of an algorithm for each size: the pinned one, that of a rule, the one for ranks
+ * that share processors, or else the cost model's. The component decides with this, and `strag
+ * explain --saved` repeats the decision.
  */
 #ifndef STRAG_CHOICE_H
 #define STRAG_CHOICE_H
@@ -12,41 +12,42 @@
 #include "model/rules.h"
 #include "model/select.h"
 
-/* coll_strag_reproducible: what of the machine a choice may rest on. */
+/* coll_strag_reproducible: the facts about the machine that a choice may use. */
 enum strag_reproducible {
-    STRAG_REPRODUCIBLE_NO,      /* all that is known, and what is measured while the job runs */
-    STRAG_REPRODUCIBLE_MAPPING, /* which rank is on which host, and what the user says: the same
-                                   in every run with the same mapping of ranks */
-    STRAG_REPRODUCIBLE_RANKS,   /* the number of ranks, and what the user says but of hosts */
+    STRAG_REPRODUCIBLE_NO,      /* all that are known, and those measured while the job runs */
+    STRAG_REPRODUCIBLE_MAPPING, /* the host of each rank, and what the user configures: the same in
+                                   every run with the same mapping of ranks */
+    STRAG_REPRODUCIBLE_RANKS,   /* the number of ranks, and what the user configures except hosts */
     STRAG_REPRODUCIBLE_VALUES
 };
 
-/* As users write them; NULL behind the last one. */
+/* As users write them; NULL after the last one. */
 extern const char *const strag_reproducible_names[STRAG_REPRODUCIBLE_VALUES + 1];
 
-/* What coll_strag_minimum_size is if the user does not say it, in bytes: usually, and between hosts
- * as long as nobody knows what a message takes there (alpha is neither configured nor measured). */
+/* Defaults of coll_strag_minimum_size, in bytes: the usual one, and the one between hosts while
+ * alpha is neither configured nor measured. */
 #define STRAG_MINIMUM_USUAL   ((size_t)8 << 10)
 #define STRAG_MINIMUM_GUESSED ((size_t)64 << 10)
 
 /**
- * Which of them it is. Short vectors take less through shared memory than over the PML.
+ * The default of coll_strag_minimum_size for a communicator. Short vectors take less through shared
+ * memory than over the PML.
  *
- * @param hosts       of the communicator; 0: they are not known
+ * @param hosts       of the communicator; 0 if not known
  * @param all_shared  all ranks share memory
  * @return bytes; 0 if all ranks share memory
  */
 size_t strag_choice_minimum(int hosts, bool all_shared, const struct strag_sourced_model *model);
 
-/* All that a choice rests on. */
+/* All inputs of a choice. */
 struct strag_circumstances {
     struct strag_problem problem;
     struct strag_model model;
-    struct strag_select_options options;  /* without `only` */
-    const struct strag_algorithm *pinned; /* runs at every size; NULL: none does */
-    const struct strag_rules *rules;      /* NULL: none; a pinned algorithm goes before them */
-    struct strag_oversubscribed oversubscribed; /* set if ranks that wait give their processors away
-                                 and all share memory; else n is 0 */
+    struct strag_select_options options;        /* without `only` */
+    const struct strag_algorithm *pinned;       /* runs at every size; NULL if none is pinned */
+    const struct strag_rules *rules;            /* may be NULL; a pinned algorithm has priority */
+    struct strag_oversubscribed oversubscribed; /* set if all ranks share memory, and ranks that
+                                                   wait yield their processors; else n is 0 */
 };
 
 enum strag_choice_ground {
@@ -54,24 +55,24 @@ enum strag_choice_ground {
     STRAG_BY_OVERSUBSCRIBED, /* ranks share processors (model/oversubscribed.h) */
     STRAG_BY_RULE,
     STRAG_BY_PIN,
-    STRAG_BY_NOTHING, /* nothing that is wanted can be planned: the previous component runs all */
+    STRAG_BY_NOTHING, /* what was asked for cannot be planned: the previous component runs all */
 };
 
 struct strag_choice {
     enum strag_choice_ground ground;
-    int line; /* of the rule; 0: none holds */
+    int line; /* of the rule; 0 if none applies */
     struct strag_table table;
-    struct strag_selection *selection; /* the model's candidates, also where a rule holds; where
-                                          ranks share processors one algorithm's; NULL: the model
-                                          was not asked, or finds none */
-    int status, rules_status;          /* enum strag_status of what is pinned, or the model's; and
-                                          of rules. Where they are not STRAG_OK: */
+    struct strag_selection *selection; /* the model's candidates, even if a rule applies; of one
+                                          algorithm if ranks share processors; NULL if the model has
+                                          none */
+    int status, rules_status;          /* enum strag_status of the pinned algorithm or the model,
+                                          and of the rules; if not STRAG_OK: */
     struct strag_error why, rules_why;
 };
 
 /**
- * Choose. Where nothing can be planned the table leaves all to the previous component; rules that
- * cannot be applied do not count.
+ * Choose. If nothing can be planned, the table leaves all sizes to the previous component. Rules
+ * that cannot be applied are ignored.
  *
  * @param[out] choice  its selection is the caller's to free with strag_selection_free
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mode `rounds`: of each round, keep the lines that can be the longest at some size.
+ * Mode `rounds`: keep, of each round, the lines that are the longest at some size.
  */
 #include "model/cost.h"
 
@@ -11,33 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A profile being made: parts and lines grow. */
+/* A profile while it is made: parts and lines grow. */
 struct draft {
     struct strag_profile *profile;
     int parts_room, lines_room;
-    int joins; /* the first round with the last straggler; behind the last one: none is late */
+    int joins; /* the first round with the last straggler; the number of rounds if there is none */
     int joined[STRAG_JOINS_MAX]; /* [profile->joins]: the first round with an earlier one */
     const struct strag_attempt *attempt;
-    int every; /* of rounds that are like no other, one of this many is priced */
+    int every; /* one of this many unique rounds is priced */
     bool pruned;
 };
 
 /* A round that is priced for `repeats` rounds. */
 struct look {
     int round, repeats;
-    bool same; /* the algorithm says that they are identical */
+    bool same; /* the algorithm declares these rounds identical */
 };
 
-/* Looks that are gathered together: a rank is visited once for them, also if rounds lie between
- * them that are passed over, if these have no more operations than a visit is worth. */
+/* Rounds that are gathered together, in one visit of each rank. Rounds between them may be passed
+ * over if they have fewer operations than a further visit is worth. */
 enum { PASSED_OVER = 4 };
 struct batch {
     int count;
     struct look look[STRAG_PLATFORM_ROUNDS];
 };
 
-/* Keep a line unless another of the part is nowhere shorter; drop those that it is nowhere shorter
- * than. */
+/* Add a line unless another one of the part is at least as long at all sizes. Drop the lines to
+ * which it is such a line. */
 static bool add_line(struct draft *draft, struct strag_profile_part *part,
                      struct strag_cost_line line)
 {
@@ -46,7 +46,7 @@ static bool add_line(struct draft *draft, struct strag_profile_part *part,
     int kept = 0;
     for (int l = 0; l < part->lines; l++) {
         if (lines[l].latency >= line.latency && lines[l].per_byte >= line.per_byte)
-            return true; /* nothing was dropped so far: what that line covers, the old one covers */
+            return true; /* nothing was dropped: lines below this one are below the old one */
         if (lines[l].latency > line.latency || lines[l].per_byte > line.per_byte)
             lines[kept++] = lines[l];
     }
@@ -59,7 +59,7 @@ static bool add_line(struct draft *draft, struct strag_profile_part *part,
     return true;
 }
 
-/* An earlier straggler than the last one. If there is no room it is taken to be as late. */
+/* Add a straggler other than the last one. Without room it counts as late as the last one. */
 static void add_join(struct draft *draft, double delay, int round)
 {
     struct strag_profile *profile = draft->profile;
@@ -77,7 +77,8 @@ static void add_join(struct draft *draft, double delay, int round)
     profile->njoins++;
 }
 
-/* The first rounds in which late ranks take part: once the last one does, all others are there. */
+/* Find the first rounds in which late ranks take part. Stragglers that join after the last one did
+ * are dropped: they are there by then. */
 static void find_joins(struct draft *draft, struct strag_traffic *traffic)
 {
     const struct strag_instance *instance = &traffic->subject.instance;
@@ -97,7 +98,7 @@ static void find_joins(struct draft *draft, struct strag_traffic *traffic)
         draft->profile->njoins--;
 }
 
-/* A round that was examined becomes a part. @return false when out of memory */
+/* Make an examined round a part. @return false when out of memory */
 static bool add_part(struct draft *draft, const struct strag_traffic *traffic,
                      const struct look *look)
 {
@@ -121,7 +122,7 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic,
     return true;
 }
 
-/* Of what was gathered: the rounds from this one on. */
+/* A lower bound on the gathered rounds from this one on. */
 static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
                                             const struct batch *batch, int number)
 {
@@ -135,7 +136,7 @@ static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
     return rest;
 }
 
-/* @return is there more to look at? */
+/* @return whether to examine further rounds */
 static bool goes_on(struct draft *draft, struct strag_traffic *traffic, const struct batch *batch,
                     int number)
 {
@@ -147,7 +148,7 @@ static bool goes_on(struct draft *draft, struct strag_traffic *traffic, const st
     return !draft->pruned;
 }
 
-/* It is asked less and less often, so that asking takes no more time than looking at rounds. */
+/* prune() is asked less and less often, so that asking takes no more time than examining rounds. */
 static bool is_time_to_ask(const struct draft *draft)
 {
     int parts = draft->profile->nparts, every = 1;
@@ -156,7 +157,7 @@ static bool is_time_to_ask(const struct draft *draft)
     return parts % every == 0;
 }
 
-/* Look at what was collected; it is empty then. */
+/* Examine the collected rounds, and empty the batch. */
 static int look_at(struct draft *draft, struct strag_traffic *traffic, struct batch *batch,
                    struct strag_error *err)
 {
@@ -178,7 +179,7 @@ static int look_at(struct draft *draft, struct strag_traffic *traffic, struct ba
     return status;
 }
 
-/* May a round be gathered with the one before it? */
+/* May a round be gathered together with the one before it? */
 static bool is_near(const struct draft *draft, const struct strag_traffic *traffic, int passed_over)
 {
     const int rounds = traffic->subject.instance.claim.rounds;
@@ -186,7 +187,7 @@ static bool is_near(const struct draft *draft, const struct strag_traffic *traff
            (int64_t)passed_over * draft->profile->operations < (int64_t)PASSED_OVER * rounds;
 }
 
-/* Collect one more round; those that it cannot be gathered with are examined before. */
+/* Collect one more round. If it cannot be gathered with the others, they are examined first. */
 static int add_look(struct draft *draft, struct strag_traffic *traffic, struct batch *batch,
                     struct look look, struct strag_error *err)
 {
@@ -199,8 +200,8 @@ static int add_look(struct draft *draft, struct strag_traffic *traffic, struct b
     return status;
 }
 
-/* In the order of rounds. Of some that are like no other, one is examined for all of these: not
- * always the same in a row, since rounds may take turns. */
+/* Add the rounds in order. One unique round is examined for several of them; which one varies,
+ * since rounds may alternate. */
 static int add_rounds(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
     const struct strag_instance *instance = &traffic->subject.instance;
@@ -227,7 +228,7 @@ static int add_rounds(struct draft *draft, struct strag_traffic *traffic, struct
     return status;
 }
 
-/* How many rounds are examined if identical ones are examined once. */
+/* The number of rounds without repetitions of identical ones. */
 static int count_looks(const struct strag_instance *instance)
 {
     int looks = 0;
@@ -239,7 +240,7 @@ static int count_looks(const struct strag_instance *instance)
     return looks;
 }
 
-/* Of two ranks, since the first one often works for others. */
+/* Count the operations of two ranks, since the first one often works for others. */
 static int check_operations(const struct draft *draft, struct strag_traffic *traffic,
                             struct strag_error *err)
 {
@@ -258,8 +259,8 @@ static int check_operations(const struct draft *draft, struct strag_traffic *tra
     return STRAG_OK;
 }
 
-/* Is it plain that too much would have to be visited? By the rank with the fewer operations: the
- * other one may work for many. */
+/* Is it clear that too much would have to be visited? Judged by the rank with fewer operations,
+ * since the other one may work for many. */
 static int foresee(const struct draft *draft, const struct strag_traffic *traffic, int looks,
                    struct strag_error *err)
 {
@@ -270,12 +271,12 @@ static int foresee(const struct draft *draft, const struct strag_traffic *traffi
     return strag_traffic_foresee(traffic, taken, operations / draft->every, err);
 }
 
-/* If ranks have more messages than these in a round, few ranks are enough to tell of all, and not
- * more messages are examined than these. Not in jobs that are smaller: there estimates of
+/* If ranks have more than DENSE messages in a round, few ranks stand for all, and at most
+ * DENSE_MESSAGES are examined. Smaller jobs than DENSE_RANKS are excluded: there the estimates of
  * flexreduce-direct would be 9 % wrong (test_scale). */
 enum { DENSE = 16, DENSE_MESSAGES = 1 << 13, DENSE_RANKS = 200 };
 
-/* Fewer ranks and rounds, where there would be too many messages. */
+/* Examine fewer ranks and rounds if there would be too many messages. */
 static int narrow(struct draft *draft, struct strag_traffic *traffic, int looks,
                   struct strag_error *err)
 {
@@ -307,7 +308,7 @@ static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct 
     return status;
 }
 
-/* By how many blocks a profile may be resized. */
+/* Set the number of blocks by which the profile may be resized. */
 static void note_unit(struct strag_profile *profile, const struct strag_instance *instance)
 {
     if (instance->problem.n < 2 || !instance->algorithm->unit)
@@ -359,8 +360,8 @@ int strag_profile_create(const struct strag_algorithm *algorithm,
     return status;
 }
 
-/* By how many repetitions of its steady rounds a profile is longer with this many blocks.
- * @return false: that is not all */
+/* Find how many more repetitions of its steady rounds a profile has with this many blocks. @return
+ * false if it differs in more than these */
 static bool find_longer(const struct strag_profile *from, int blocks, int *longer)
 {
     int steady = 0;
@@ -458,7 +459,7 @@ double strag_profile_seconds(const struct strag_profile *profile, double bytes)
     return strag_profile_end(profile, profile->before, profile->nparts, begin, bytes);
 }
 
-/* Of a part's lines, the longest for a size. */
+/* The longest of a part's lines at a size. */
 static struct strag_cost_line longest_line(const struct strag_profile *profile,
                                            const struct strag_profile_part *part, double bytes)
 {
@@ -471,15 +472,14 @@ static struct strag_cost_line longest_line(const struct strag_profile *profile,
     return longest;
 }
 
-/* No rank is late for longer than the delay: if it ends later than the rounds before it, these
- * do not count. */
+/* Wait for the straggler: if the rounds before it end earlier than its delay, the delay counts. */
 static struct strag_cost_line wait_for(struct strag_cost_line sum, double delay, double bytes)
 {
     return sum.latency + bytes * sum.per_byte < delay ? (struct strag_cost_line){delay, 0} : sum;
 }
 
-/* Each part takes as long as any of its lines. Of the rest it is not known whether a straggler
- * takes part at once. */
+/* Each part takes at least as long as any of its lines. If no straggler has joined so far, it may
+ * join at any point of the rest, so the delay is compared at the end. */
 struct strag_cost_line strag_partial_profile_line(const struct strag_partial_profile *partial,
                                                   double bytes)
 {

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a plan costs on a topology: the link-load model, in two modes.
+ * The cost of a plan on a topology: the link-load model, in two modes.
  *
- *     rounds   A round begins when the one before has ended everywhere, and all its messages are
- *              in flight together. A message takes the latency of its route, plus the longest of
+ *     rounds   A round begins when the one before has ended everywhere, and all its messages are in
+ *              flight together. A message takes the latency of its route, plus the longest of
  *              (bytes of the round on a link / the link's bandwidth) over its links, plus the bytes
- *              that its receiver reduces in the round / reduce_bandwidth. The sum of the longest
- *              messages. A rank posts several messages to or from other hosts in a round one after
- *              the other: for the rank with the most, an `overhead` for each but the first one that
- *              it sends, and for each but the first one that it receives. If rounds do not need one
- *              another (strag_claim.chain) a latency counts for those that do, and for the others
- *              two overheads, at most a latency. A straggler holds up the first round that it takes
- *              part in.
+ *              that its receiver reduces in the round / reduce_bandwidth. The cost is the sum of
+ *              the longest messages. A rank posts the messages of a round to or from other hosts
+ *              one after the other: this adds, for the rank with the most, an `overhead` for each
+ *              send but the first, and for each receive but the first. If some rounds do not need
+ *              one another (strag_claim.chain), they have two overheads in place of a latency, if
+ *              that is less. A straggler holds up the first round in which it takes part.
  *     clocks   Every rank goes from round to round on its own; a message begins when both ranks are
  *              in its round. Whatever is in flight at the same time shares the links, max-min fair
  *              (flows.h): a simulation, message by message.
  *
- * Where all ranks do the same at the same time both give the same. `rounds` is what selects: it
- * prices identical rounds once, and keeps for all sizes together a `profile`, which is a sum
- * of maxima of straight lines in the vector's size. `clocks` takes its time for every message and
- * every size; it tells what stragglers and slow links really cost.
+ * If all ranks do the same at the same time, both modes give the same time. Selection uses
+ * `rounds`: it prices identical rounds once, and keeps one `profile` for all sizes, a sum of maxima
+ * of straight lines in the vector's size. `clocks` simulates every message again for every size; it
+ * shows the real cost of stragglers and slow links.
  *
- * Blocks are taken as exact fractions of the vector, however short.
+ * Blocks count as exact fractions of the vector, however short it is.
  */
 #ifndef STRAG_COST_H
 #define STRAG_COST_H
@@ -38,11 +37,11 @@ struct strag_cost_line {
 /* Rounds that cost the same. */
 struct strag_profile_part {
     int repeats;
-    bool steady;           /* there is one more for each `unit` of blocks more */
-    int first_line, lines; /* the longest of these is what one of the rounds takes */
+    bool steady;           /* there is one more round for each further `unit` of blocks */
+    int first_line, lines; /* one of the rounds takes the longest of these */
 };
 
-/* A straggler that is not the last one: seconds until it is there, and how many parts go without
+/* A straggler other than the last one: seconds until it arrives, and how many parts go without
  * it. */
 struct strag_profile_join {
     double delay;
@@ -53,29 +52,29 @@ struct strag_profile_join {
 
 /* An algorithm's estimate for every size: mode `rounds`. */
 struct strag_profile {
-    double delay;       /* seconds until the last straggler is there */
-    int nparts, before; /* parts; the first `before` ones can go without the straggler */
-    int njoins;         /* of those before the last one, in the order of their parts */
+    double delay;       /* seconds until the last straggler arrives */
+    int nparts, before; /* the first `before` parts do not need the last straggler */
+    int njoins;         /* stragglers before the last one, in the order of their parts */
     struct strag_profile_join joins[STRAG_JOINS_MAX];
     struct strag_profile_part *parts;
     int nlines;
     struct strag_cost_line *lines;
-    int blocks, unit;   /* strag_algorithm.unit; 0: it has none */
+    int blocks, unit;   /* strag_algorithm.unit; 0 if it has none */
     double posting;     /* seconds of its latency that strag_model.overhead adds */
-    double units;       /* the vector's length, in units as long as the one in its middle */
-    int64_t operations; /* of a rank's plan, where that was asked for */
-    double distance;    /* of the bytes between hosts the share that leaves a group of hosts, beyond
-                         * what neighbours would send out of it, if groups are of any size and hosts
-                         * in their order; 0 where switches or a grid tell */
+    double units;       /* the vector's length, in units of the size of its middle one */
+    int64_t operations; /* of a rank's plan, if they were to be counted */
+    double distance;    /* share of the bytes between hosts that leaves a group of hosts, beyond
+                           what neighbours would send out of it, for groups of any size and hosts
+                           in their order; 0 if switches or a grid are known */
     double busiest;     /* bytes over the busiest link in the whole plan, per byte of the vector */
 };
 
 /**
  * Estimate an algorithm in mode `rounds`, for all sizes at once. Takes memory in proportion to
- * ranks, links, and the hops of one round; O(messages * hops) time, if rounds that the
- * algorithm knows to be identical are priced once.
+ * ranks, links, and the hops of one round, and O(messages * hops) time, where rounds that the
+ * algorithm declares identical are priced once.
  *
- * @param problem  with a topology, or without: every rank on a host of its own, on one switch
+ * @param problem  without a topology every rank is on a host of its own, on one switch
  * @param[out] profile  the caller's to free with strag_profile_free; untouched on failure
  * @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY
  */
@@ -83,47 +82,48 @@ int strag_profile_create(const struct strag_algorithm *algorithm,
                          const struct strag_problem *problem, const struct strag_model *model,
                          struct strag_profile **profile, struct strag_error *err);
 
-/* An estimate while it is made. */
+/* An unfinished estimate. */
 struct strag_partial_profile {
     const struct strag_profile *so_far;
-    struct strag_cost_line rest; /* the other rounds take that at least */
+    struct strag_cost_line rest; /* a lower bound on the other rounds */
 };
 
-/** A line that the estimate, once it is finished, is nowhere shorter than. It is near it at a size.
+/** A line that is below the finished estimate at all sizes, and close to it at one.
  */
 struct strag_cost_line strag_partial_profile_line(const struct strag_partial_profile *partial,
                                                   double bytes);
 
-/** Is the estimate known well enough to be of no use? Asked again and again while it is made. */
+/** Is it clear already that the estimate will be of no use? Asked repeatedly while it is made. */
 typedef bool strag_prune_fn(void *context, const struct strag_partial_profile *partial);
 
 struct strag_platform;
 
-/* How an estimate is made, where many are. */
+/* How to make one of many estimates. */
 struct strag_attempt {
-    struct strag_platform *platform; /* of the problem, but for its blocks */
-    int messages;          /* about this many are examined, of some ranks (sample.h) and of some
-                              rounds, if there are more; 0: all are examined */
-    int operations;        /* a rank's plan may have this many; 0: any number */
-    strag_prune_fn *prune; /* NULL: it is finished in any case */
-    void *context;         /* for that */
-    const struct strag_progress *progress; /* is given how many rounds are done; NULL: nobody is */
+    struct strag_platform *platform; /* of the problem, whatever its blocks */
+    int messages;          /* if there are more, about this many are examined, of some ranks
+                              (sample.h) and some rounds; 0 examines all */
+    int operations;        /* a rank's plan has at most this many; 0 for no limit */
+    strag_prune_fn *prune; /* NULL if the estimate is always finished */
+    void *context;         /* of prune() */
+    const struct strag_progress *progress; /* receives the number of rounds that are done; may be
+                                              NULL */
 };
 
-/** As strag_profile_create; but if it is pruned, `profile` is set to NULL, and
- * STRAG_ERR_UNSUPPORTED may also be said where far more operations than `messages` would have to be
- * examined, or a plan has more than `operations`. */
+/** As strag_profile_create, but `profile` is NULL if it was pruned, and STRAG_ERR_UNSUPPORTED is
+ * also returned if far more operations than `messages` would have to be examined, or if a plan has
+ * more than `operations`. */
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, const struct strag_attempt *attempt,
                           struct strag_profile **profile, struct strag_error *err);
 
 /**
- * The estimate of the same algorithm with another count of blocks, without looking at a message: of
- * a pipeline, more segments make it longer, and nothing else.
+ * Estimate the same algorithm with another number of blocks, without examining messages. More
+ * segments of a pipeline only repeat its steady rounds.
  *
  * @param operations  as in strag_attempt
- * @param[out] profile  the caller's to free; NULL: it cannot be had that way
- * @return STRAG_OK, STRAG_ERR_UNSUPPORTED where the plan is too long, or STRAG_ERR_MEMORY
+ * @param[out] profile  the caller's to free; NULL if the estimate cannot be made in this way
+ * @return STRAG_OK, STRAG_ERR_UNSUPPORTED if the plan is too long, or STRAG_ERR_MEMORY
  */
 int strag_profile_resize(const struct strag_profile *from, int blocks, int operations,
                          struct strag_profile **profile, struct strag_error *err);
@@ -133,7 +133,7 @@ int strag_profile_rounds(const struct strag_profile *profile);
 /** NULL is allowed. */
 void strag_profile_free(struct strag_profile *profile);
 
-/** When the parts [first, end) are over if they begin at `begin` seconds, without the delay. */
+/** The end, in seconds, of the parts [first, end) if they begin at `begin`, without the delay. */
 double strag_profile_end(const struct strag_profile *profile, int first, int end, double begin,
                          double bytes);
 
@@ -141,8 +141,8 @@ double strag_profile_end(const struct strag_profile *profile, int first, int end
 double strag_profile_seconds(const struct strag_profile *profile, double bytes);
 
 /**
- * Estimate in mode `clocks`. The time this takes grows with the messages and the flows that share
- * links, the memory with ranks, links and the hops in flight.
+ * Estimate in mode `clocks`. The time that this takes grows with the number of messages and of
+ * flows that share links, and the memory with ranks, links and the hops in flight.
  *
  * @param bytes         sizes of the vector
  * @param sizes         how many

@@ -2,14 +2,14 @@
 /*
  * Mode `clocks`: every rank goes from round to round on its own, as a simulation of events.
  *
- *     rank enters a round      its messages of the round wait for their other side
+ *     rank enters a round      its messages of the round wait for the other side
  *     both sides are there     the message's latency begins
- *     latency is over          its bytes set out (flows.h)
+ *     latency is over          its bytes start to flow (flows.h)
  *     bytes have arrived       the sender is done with it; the receiver, if it reduces, later
  *     all messages are done    the rank enters its next round
  *
- * A message that is first met by one side waits in the other side's list, in the order of meeting:
- * the i-th send of a to b in a round is the i-th receive of b from a.
+ * A message that one side has reached first waits in the other side's list, in order of arrival:
+ * the i-th send of a to b in a round matches the i-th receive of b from a.
  */
 #include "model/cost.h"
 
@@ -22,24 +22,24 @@
 
 enum { NONE = -1 };
 
-/* What happens is a flow that ends, with one of these tags: rank r enters its next round with r,
- * and behind those of the n ranks are two for each message. */
+/* An event is the end of a flow. Its tag is r if rank r enters its next round; from n on there are
+ * two tags for each message. */
 enum event { SET_OUT, ARRIVE, EVENTS };
 
 struct message {
     int from, to, round;
     double amount;   /* bytes of it per byte of the vector */
-    double posting;  /* seconds that the side which has been there takes for its messages before */
-    bool reduced;    /* by the receiver; known when that has been there */
-    bool from_is_in; /* the sender is the one that has been there first */
-    int next;        /* in the list of the rank that it waits for, or of spare ones */
+    double posting;  /* seconds that the first side takes for its messages before it */
+    bool reduced;    /* by the receiver; known once the receiver has reached the message */
+    bool from_is_in; /* the sender has reached it first */
+    int next;        /* in the list of the rank that it waits for, or of spare messages */
 };
 
 struct rank {
-    int round;                /* in which it is */
-    int open;                 /* messages of the round that are not done */
-    double reduced;           /* when it has reduced all that has arrived */
-    double done;              /* when the last one so far was */
+    int round;                /* the current one */
+    int open;                 /* messages of the round that have not ended */
+    double reduced;           /* time at which it has reduced all that has arrived */
+    double done;              /* time at which the last message so far ended */
     int first, last;          /* of the messages that wait for it */
     struct strag_posts posts; /* of the round */
 };
@@ -54,7 +54,7 @@ struct clocks {
 
     struct strag_hop *route; /* scratch */
     struct rank *ranks;
-    int nspare, nmessages, room; /* head of the list of spare ones */
+    int nspare, nmessages, room; /* nspare: head of the list of spare messages */
     struct message *messages;
 };
 
@@ -71,7 +71,7 @@ static void happens(struct clocks *clocks, double time, int tag)
 
 /* ---- Messages ---- */
 
-/* @return NONE: out of memory */
+/* @return NONE if out of memory */
 static int new_message(struct clocks *clocks)
 {
     int m = clocks->nspare;
@@ -84,7 +84,8 @@ static int new_message(struct clocks *clocks)
     return clocks->failed ? NONE : clocks->nmessages++;
 }
 
-/* Take the message that the other side has met already off the rank's list. @return NONE: not yet
+/* Take the message that the other side has reached already off the rank's list. @return NONE if
+ * there is none
  */
 static int find_waiting(struct clocks *clocks, struct rank *rank, int from, int to, bool from_is_in)
 {
@@ -116,7 +117,7 @@ static void wait_for(struct clocks *clocks, int peer, int m)
     rank->last = m;
 }
 
-/* Seconds for the messages of the round that the entering rank posts, or waits for, before this. */
+/* Seconds that the entering rank takes for the round's messages that it posts before this one. */
 static double posting(struct clocks *clocks, const struct strag_op *op)
 {
     const struct strag_links *links = clocks->subject.links;
@@ -126,7 +127,7 @@ static double posting(struct clocks *clocks, const struct strag_op *op)
     return links->model.overhead * strag_post(&rank->posts, op);
 }
 
-/* The entering rank meets one of its messages. */
+/* The entering rank reaches one of its messages. */
 static void visit(void *context, const struct strag_op *op)
 {
     struct clocks *clocks = context;
@@ -168,7 +169,7 @@ static void visit(void *context, const struct strag_op *op)
 
 /* ---- Ranks ---- */
 
-/* Rounds without messages take no time. */
+/* Enter the next round that has messages: rounds without messages take no time. */
 static void enter(struct clocks *clocks, int r)
 {
     struct strag_subject *subject = &clocks->subject;
@@ -180,7 +181,7 @@ static void enter(struct clocks *clocks, int r)
         strag_subject_visit(subject, r, (struct strag_rounds){rank->round, rank->round + 1});
 }
 
-/* A message is done for one of its sides. */
+/* A message has ended for one of its sides. */
 static void finish(struct clocks *clocks, int r, double time)
 {
     struct rank *rank = &clocks->ranks[r];
@@ -223,7 +224,7 @@ static void handle(struct clocks *clocks, int tag)
     }
 }
 
-/* In the order of time, until nothing happens any more. */
+/* Handle the events in order of time until there are none. */
 static void run(struct clocks *clocks)
 {
     for (double next; !clocks->failed && (next = strag_flows_next(clocks->flows)) < INFINITY;) {
@@ -248,7 +249,7 @@ static void set_out(struct clocks *clocks)
     }
 }
 
-/* @return the last rank's end, or NAN if a rank waits for a message that is not sent */
+/* @return the last rank's end, or NAN if a rank waits for a message that nobody sends */
 static double last_end(const struct clocks *clocks)
 {
     double last = 0;

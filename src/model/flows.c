@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Flows are in slots, each with room for the longest route. Every link has a list of the hops of
- * the flows on it. Whatever happens at one time is worked off together: links whose flows changed
- * are collected, and rates are computed again when the next end is asked for.
+ * the flows on it. Events of the same time are handled together: links whose flows have changed are
+ * collected, and the rates are computed again when the next end is asked for.
  */
 #include "model/flows.h"
 
@@ -12,7 +12,7 @@
 
 enum { NONE = -1 };
 
-/* Times that are closer than this part of them are the same. */
+/* Relative. Times that differ by less are the same. */
 static const double same_time = 1e-11;
 
 /* A flow on one link. */
@@ -25,11 +25,11 @@ struct crossing {
 struct flow {
     double left;  /* bytes, at the time `since` */
     double since; /* seconds */
-    double rate;  /* bytes per second; 0: not known yet */
+    double rate;  /* bytes per second; 0 if not known yet */
     int tag;
     int ncrossings;
-    int heap_place; /* NONE: not in the heap */
-    bool fixed;     /* its rate is found, while rates are */
+    int heap_place; /* NONE if not in the heap */
+    bool fixed;     /* while rates are computed: this one is known */
     uint32_t mark;
 };
 
@@ -41,8 +41,8 @@ struct entry {
 
 struct link_state {
     int first;     /* crossing */
-    double free;   /* bytes per second that are not given away, while rates are found */
-    double weight; /* of the flows whose rate is not found yet */
+    double free;   /* while rates are computed: bytes per second that are left */
+    double weight; /* of the flows whose rate is not known yet */
     uint32_t mark;
     bool dirty;
 };
@@ -60,15 +60,15 @@ struct strag_flows {
     int *spare; /* slots without a flow */
 
     int nheap;
-    struct entry *heap; /* the one that ends first on top */
+    struct entry *heap; /* the flow that ends first is on top */
 
     struct link_state *state; /* [link] */
     int ndirty;
     int *dirty; /* links */
     int nreached;
-    int *reached; /* links at hand, while rates are found */
+    int *reached; /* links affected, while rates are computed */
     int nmoved;
-    int *moved; /* slots at hand */
+    int *moved; /* slots affected */
     uint32_t mark;
 };
 
@@ -189,7 +189,7 @@ static void sift_down(struct strag_flows *flows, int place, struct entry entry)
     put(flows, place, entry);
 }
 
-/* A flow's end has changed, or is new. */
+/* Put a flow with a new or changed end into its place. */
 static void place_end(struct strag_flows *flows, int slot, double end)
 {
     int place = flows->flows[slot].heap_place;
@@ -208,7 +208,7 @@ static void take_top(struct strag_flows *flows)
 
 /* ---- Rates ---- */
 
-/* Put a link at hand, with all of its bandwidth free. */
+/* Add a link to those affected, with all of its bandwidth free. */
 static void reach(struct strag_flows *flows, int link)
 {
     struct link_state *state = &flows->state[link];
@@ -220,7 +220,7 @@ static void reach(struct strag_flows *flows, int link)
     flows->reached[flows->nreached++] = link;
 }
 
-/* A flow whose rate may change: what it has sent so far is behind it. */
+/* Add a flow to those affected, and deduct what it has sent so far. */
 static void move(struct strag_flows *flows, int slot)
 {
     struct flow *flow = &flows->flows[slot];
@@ -239,7 +239,7 @@ static void move(struct strag_flows *flows, int slot)
     }
 }
 
-/* All links and flows that a change can be felt on. */
+/* Collect all links and flows that the changes affect. */
 static void collect(struct strag_flows *flows)
 {
     flows->mark++;
@@ -270,7 +270,7 @@ static void fix(struct strag_flows *flows, int slot, double rate)
     }
 }
 
-/* What each flow on a link would get; weights are sums of shares, 1 or a half. */
+/* The rate that each flow on a link would get. Weights are sums of shares: 1 or a half. */
 static double fair_rate(const struct link_state *state)
 {
     if (state->weight < 0.25)
@@ -278,7 +278,7 @@ static double fair_rate(const struct link_state *state)
     return state->free > 0 ? state->free / state->weight : 0;
 }
 
-/* The links that are full first give their flows their rates. @return false: no link is left */
+/* Fix the rates of the flows on the links that are full first. @return false if no link is left */
 static bool fill(struct strag_flows *flows)
 {
     double least = INFINITY;
@@ -329,7 +329,7 @@ int strag_flows_start(struct strag_flows *flows, double now, int from, int to, d
     struct strag_route route = strag_links_route(flows->links, from, to, flows->route);
     flows->now = now > flows->now ? now : flows->now;
     if (route.nhops == 0)
-        return strag_flows_wait(flows, flows->now, tag); /* nothing is in its way */
+        return strag_flows_wait(flows, flows->now, tag); /* no link limits it */
     if (flows->nspare == 0 && !grow(flows))
         return STRAG_ERR_MEMORY;
     int slot = flows->spare[--flows->nspare];

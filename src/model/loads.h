@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an algorithm's plans send over every link, all rounds together: which link is the busiest,
- * as a bound on the time, and for pictures.
+ * The load of every link by an algorithm's plans, all rounds together. The busiest link bounds the
+ * time; the loads are also for pictures.
  */
 #ifndef STRAG_LOADS_H
 #define STRAG_LOADS_H
@@ -9,10 +9,10 @@
 #include "model/network.h"
 
 /**
- * Every message of every rank is examined: for thousands of ranks, not for hundreds of thousands.
+ * Examines every message of every rank, so it suits thousands of ranks, not hundreds of thousands.
  *
  * @param links      of the problem's topology
- * @param[out] load  [links->nlinks]: vectors, 1 is one whole vector
+ * @param[out] load  [links->nlinks], in whole vectors
  * @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY
  */
 int strag_link_loads(const struct strag_algorithm *algorithm, const struct strag_problem *problem,

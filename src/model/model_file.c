@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading and writing model files, and finding the model that fits.
+ * Reads and writes model files, and finds the model that fits.
  */
 #include "model/model_file.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define FILE_MAX   ((size_t)1 << 20) /* bytes of a model file */
-#define MODELS_MAX 1024              /* also where aliases make many out of few bytes */
+#define MODELS_MAX 1024              /* a limit because few bytes can give many by aliases */
 #define LIST_MAX   4096              /* bytes of a list of patterns */
 
 static const char *const transports[] = {
@@ -232,7 +232,7 @@ const char *strag_models_list(const struct strag_models *models, char *text, siz
 
 /* ---- Writing ---- */
 
-/* A line of an entry; its first one has the dash. */
+/* Begin a line of an entry; its first line has the dash. */
 static void begin_line(FILE *stream, bool *first)
 {
     fputs(*first ? "  - " : "    ", stream);

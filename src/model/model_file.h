@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A model file: how fast a site's kinds of machines are, as a user knows it or `strag-tune --model`
- * measured it. YAML (or JSON, which is YAML):
+ * A model file: the speeds of a site's kinds of machines, from a user or measured by `strag-tune
+ * --model`. YAML (or JSON, which is YAML):
  *
  *     strag-models: 1
  *     models:
@@ -19,9 +19,9 @@
  *         reduce-bandwidth: 160     # Gbit/s
  *         measured: {date: 2026-11-22, error: 0.03, ranks: 8, hosts: 4}
  *
- * The first model that fits a communicator's machine gives all of its numbers that are not left
- * out; with `hosts` it fits where each host has a name that one of the patterns matches.
- * `measured` says where the numbers are from, and nothing depends on it; `error` is relative.
+ * The first model that fits a communicator's machine gives all the numbers that it has. A model
+ * with `hosts` fits if the name of each host matches one of the patterns. `measured` is for the
+ * reader: nothing depends on it; `error` is relative.
  */
 #ifndef STRAG_MODEL_FILE_H
 #define STRAG_MODEL_FILE_H
@@ -32,18 +32,18 @@
 #include <stdio.h>
 
 enum strag_model_transport {
-    STRAG_OVER_ANY, /* in a file: fits all; of a machine: not known */
+    STRAG_OVER_ANY, /* in a file: fits any; of a machine: not known */
     STRAG_OVER_PML,
     STRAG_OVER_UCP,
 };
 
 struct strag_model_entry {
     int line;                          /* of the file, where it begins */
-    char *name, *hosts;                /* NULL: left out */
+    char *name, *hosts;                /* NULL if left out */
     int transport;                     /* enum strag_model_transport */
-    double value[STRAG_MODEL_NUMBERS]; /* seconds or bytes per second; below 0: left out */
-    char date[16];                     /* "": left out, as is what is not above 0 below */
-    double error;                      /* relative; below 0: left out */
+    double value[STRAG_MODEL_NUMBERS]; /* seconds or bytes per second; below 0 if left out */
+    char date[16];                     /* "" if left out; below, ranks and hosts are 0 */
+    double error;                      /* relative; below 0 if left out */
     int ranks, hosts_measured;
 };
 
@@ -72,21 +72,21 @@ int strag_models_parse(const char *text, size_t length, const char *name,
 /** NULL is allowed. */
 void strag_models_free(struct strag_models *models);
 
-/* What a model has to fit. */
+/* The machine that a model has to fit. */
 struct strag_machine_kind {
-    const struct strag_topology *topology; /* with hosts' names; NULL: not known */
+    const struct strag_topology *topology; /* with hosts' names; NULL if not known */
     enum strag_model_transport transport;
-    bool lenient; /* what is not known fits, also hosts that have no names */
+    bool lenient; /* what is not known fits, and so do hosts without names */
 };
 
-/** The first model that fits. @return NULL: none does */
+/** The first model that fits. @return NULL if none does */
 const struct strag_model_entry *strag_models_find(const struct strag_models *models,
                                                   const struct strag_machine_kind *kind);
 
-/** Put the numbers of an entry into a model, where nothing that goes before a file has set them. */
+/** Put the numbers of an entry into a model, unless their origin has priority over files. */
 void strag_models_use(const struct strag_model_entry *entry, struct strag_sourced_model *model);
 
-/** "lab (line 3), gpu (line 8)": the file's models for a message, cut at the end. @return text */
+/** List the models for a message, cut at `size`: "lab (line 3), gpu (line 8)". @return text */
 const char *strag_models_list(const struct strag_models *models, char *text, size_t size);
 
 /** Write a file that strag_models_read reads. @return whether nothing failed */

@@ -3,9 +3,9 @@
  * Links are numbered in parts:
  *
  *     tree    2i up from node i, 2i + 1 down to it
- *     pairs   behind those, if the root joins its children pair by pair: one from each of them to
+ *     pairs   after those, if the root joins its children pair by pair: one from each of them to
  *             each, also to itself
- *     grid    behind those, `per_position` of them for every position, by dimension:
+ *     grid    after those, `per_position` of them for every position, by dimension:
  *               torus         2: towards +, towards -
  *               HyperX        as many as the dimension's size: to each coordinate
  *               HammingMesh   4: towards +, towards -, from the switch at the board's + edge, from
@@ -21,7 +21,7 @@ enum direction { PLUS, MINUS };
 enum { NONE = -1, SLOWED_BITS = 6, SLOWED_LEAST = 1 << SLOWED_BITS }; /* slow links of a grid */
 enum { FROM_PLUS = 2, FROM_MINUS = 3 };                               /* of a HammingMesh's four */
 
-/* A package or NUMA domain is as fast as this many ranks. */
+/* A package or NUMA domain has the bandwidth of this many ranks. */
 static const double ranks_fill_package = 4;
 
 struct strag_model strag_model_default(enum strag_network network)
@@ -61,7 +61,7 @@ static int links_per_dim(const struct strag_grid *grid, int d)
     }
 }
 
-/* @return how many there are, which may be more than an int can number */
+/* @return the number of links, which may be more than an int holds */
 static int64_t number_links(struct strag_links *links)
 {
     const struct strag_topology *topology = links->topology;
@@ -167,7 +167,7 @@ static double pair_bandwidth(const struct strag_topology *topology, int a, int b
     return child[b].uplink > 0 ? fmin(bandwidth, child[b].uplink) : bandwidth;
 }
 
-/* What leaves a group goes over its links to the others. */
+/* Set the links between groups. A group's uplink is all of its links to other groups together. */
 static void set_pairs(struct strag_links *links)
 {
     const struct strag_node *nodes = links->topology->nodes;
@@ -195,7 +195,7 @@ static void set_bandwidths(struct strag_links *links)
     set_pairs(links);
 }
 
-/* The coordinate one step on, or -1 where there is no link. */
+/* The coordinate one step on, or -1 if there is no link. */
 static int step(const struct strag_grid *grid, int d, int x, enum direction direction)
 {
     int size = grid->size[d];
@@ -207,7 +207,7 @@ static int step(const struct strag_grid *grid, int d, int x, enum direction dire
     return grid->wrap[d] ? (next + size) % size : -1;
 }
 
-/* The place of a link of a grid among those that are slowed. */
+/* The entry of a grid's link in `slowed`, or the free entry for it. */
 static struct strag_slowed *find_slowed(const struct strag_links *links, int link)
 {
     size_t mask = ((size_t)1 << links->slowed_bits) - 1;
@@ -223,7 +223,8 @@ double strag_links_slowed(const struct strag_links *links, int link)
     return slowed->link == NONE ? links->model.bandwidth : slowed->bandwidth;
 }
 
-/* Room for one more, and as much again: what is found has an end. @return false: out of memory */
+/* Make room for one more entry, and keep half of them free, so that searches end. @return false if
+ * out of memory */
 static bool grow_slowed(struct strag_links *links)
 {
     struct strag_slowed *old = links->slowed;
@@ -245,8 +246,7 @@ static bool grow_slowed(struct strag_links *links)
     return true;
 }
 
-/* A link that is slowed more than once is as slow as the largest factor makes it.
- * @return false: out of memory */
+/* Slow a link; the largest factor counts. @return false if out of memory */
 static bool slow_link(struct strag_links *links, int link, double bandwidth)
 {
     if (link < links->in_tree) {
@@ -262,7 +262,7 @@ static bool slow_link(struct strag_links *links, int link, double bandwidth)
     return true;
 }
 
-/* All links of a position in one dimension, to it and from it. */
+/* Slow all links of a position in one dimension, to it and from it. */
 static bool slow_dimension(struct strag_links *links, int position, int d, double slowed)
 {
     const struct strag_grid *grid = &links->topology->grid;
@@ -314,10 +314,10 @@ static int slow_hosts(struct strag_links *links, const struct strag_state *state
     return good ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory for slow links");
 }
 
-/* ---- Making ---- */
+/* ---- Creation ---- */
 
-/* The most links that a route has: up and down the tree and between two groups, and in every
- * dimension once across (a split tie goes both halves of a ring). */
+/* The most links of a route: up and down the tree and between two groups, and once across every
+ * dimension (a split tie takes both halves of a ring). */
 static int longest_route(const struct strag_topology *topology)
 {
     int longest = 1;
@@ -397,7 +397,7 @@ static void add_hop(struct strag_links *links, int link, double share)
     *links->end++ = (struct strag_hop){link, (float)share};
 }
 
-/* Up from one node to the lowest that is above both, and down to the other. */
+/* Add the hops up from one node to the lowest common one, and down to the other. */
 static void climb(struct strag_links *links, int from, int to)
 {
     const struct strag_node *nodes = links->topology->nodes;
@@ -418,7 +418,7 @@ static void climb(struct strag_links *links, int from, int to)
         *--hop = (struct strag_hop){2 * to + 1, 1};
 }
 
-/* Where a message is on its way: the position, and its coordinate in the dimension at hand. */
+/* A message's place on its route: the position, and its coordinate in the current dimension. */
 struct place {
     int position, x;
 };
@@ -430,7 +430,7 @@ static void move(const struct strag_links *links, struct place *place, int d, in
     place->x = to;
 }
 
-/* Some steps in one direction. */
+/* Take some steps in one direction. */
 static void walk(struct strag_links *links, struct place *place, int d, enum direction direction,
                  int steps, double share)
 {
@@ -442,7 +442,7 @@ static void walk(struct strag_links *links, struct place *place, int d, enum dir
     }
 }
 
-/* @return how many links one after the other */
+/* @return the number of consecutive links */
 static int cross_torus(struct strag_links *links, struct place *place, int d, int to)
 {
     const struct strag_grid *grid = &links->topology->grid;
@@ -483,7 +483,7 @@ static void enter_board(struct strag_links *links, struct place place, int d, en
     walk(links, &place, d, edge == PLUS ? MINUS : PLUS, steps, share);
 }
 
-/* The way from one board to another leads over the nearer edge of each. */
+/* A route from one board to another uses the nearer edge of each. */
 static int cross_boards(struct strag_links *links, struct place *place, int d, int to)
 {
     int board = links->topology->grid.board[d], from = place->x;

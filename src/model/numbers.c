@@ -81,7 +81,7 @@ void strag_numbers_write(FILE *stream, int id, double value)
             strag_model_number_text(id, value, text));
 }
 
-/* ---- Where they are from ---- */
+/* ---- Origins ---- */
 
 const char *strag_origin_name(enum strag_origin origin)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The numbers of a cost model, one row each, and where each of them is from. Who reads, writes or
- * shows them (files, options, parameters, verbose lines) goes over this table.
+ * The numbers of a cost model, one row each, and the origin of each. All that reads, writes or
+ * shows them (files, options, parameters, verbose lines) uses this table.
  */
 #ifndef STRAG_NUMBERS_H
 #define STRAG_NUMBERS_H
@@ -14,10 +14,10 @@
 #include <stdio.h>
 
 /*
- * ROW(WITH, ID, member of struct strag_model, option and key of a file, unit, least value, what it
- * is, what is assumed of it), the unit one of US, NS (microseconds, nanoseconds) and GBIT (1e9 bits
- * per second). Adding a number is adding a row: `--OPTION` of the command, `OPTION:` of a model
- * file and the parameter coll_strag_MEMBER follow.
+ * ROW(WITH, ID, member of struct strag_model, option and key of a file, unit, least value,
+ * description, default). The unit is US, NS (microseconds, nanoseconds) or GBIT (1e9 bits per
+ * second). To add a number, add a row: `--OPTION` of the command, `OPTION:` of a model file and the
+ * parameter coll_strag_MEMBER follow.
  */
 #define STRAG_MODEL_NUMBERS_LIST(ROW, WITH)                                                        \
     ROW(WITH, ALPHA, alpha, "alpha", US, 0, "microseconds for a message between hosts", "1")       \
@@ -42,15 +42,15 @@
 enum strag_model_id { STRAG_MODEL_NUMBERS_LIST(STRAG_MODEL_ID, ) STRAG_MODEL_NUMBERS };
 #undef STRAG_MODEL_ID
 
-#define STRAG_MODEL_NUMBER_MOST 1e9 /* of any, in its unit */
+#define STRAG_MODEL_NUMBER_MOST 1e9 /* for all numbers, each in its unit */
 
 struct strag_model_number {
     const char *name;      /* "local-alpha" */
     const char *parameter; /* "local_alpha" */
     const char *what;      /* "microseconds for a message within a host" */
     const char *unit;      /* "us", "ns", "Gbit/s" */
-    double scale;          /* of the unit: times it seconds, or bytes per second */
-    double least;          /* in the unit; the most is STRAG_MODEL_NUMBER_MOST */
+    double scale;          /* factor from the unit to seconds, or to bytes per second */
+    double least;          /* in the unit; the maximum is STRAG_MODEL_NUMBER_MOST */
     size_t offset;         /* in struct strag_model */
 };
 
@@ -65,12 +65,12 @@ double strag_model_value(const struct strag_model *model, int id);
  * Read a value in the number's unit, as users type it: 45, 0.5, 1e3.
  *
  * @param[out] value  seconds, or bytes per second
- * @return STRAG_OK, or STRAG_ERR_ARGUMENT with what is accepted (the caller prepends what the text
- *         is) and `value` untouched
+ * @return STRAG_OK, or STRAG_ERR_ARGUMENT with the accepted values (the caller prepends the
+ *         option's name); on failure `value` is untouched
  */
 int strag_model_number_parse(int id, const char *text, double *value, struct strag_error *err);
 
-/** A value in the number's unit, in as few digits as read back as the same value. @return text */
+/** A value in the number's unit, in the fewest digits that read back exactly. @return text */
 const char *strag_model_number_text(int id, double value, char text[32]);
 
 /* ---- In YAML files ---- */
@@ -78,56 +78,57 @@ const char *strag_model_number_text(int id, double value, char text[32]);
 struct strag_yaml_key;
 
 /**
- * The keys for a mapping that has numbers.
+ * Make the keys for a YAML mapping with numbers.
  *
- * @param[out] keys  STRAG_MODEL_NUMBERS of them, not closed
+ * @param[out] keys  STRAG_MODEL_NUMBERS keys, without the closing one
  * @param offset     of a double[STRAG_MODEL_NUMBERS] in the mapping's target: seconds or bytes per
  *                   second
  */
 void strag_numbers_keys(struct strag_yaml_key *keys, size_t offset);
 
-/** Which number is the key's? @return -1: none */
+/** The number with this key. @return -1 if there is none */
 int strag_numbers_find(const char *key);
 
 /** "alpha: 45", without an end of line. */
 void strag_numbers_write(FILE *stream, int id, double value);
 
-/* ---- Where they are from ---- */
+/* ---- Origins ---- */
 
-/* A later one goes before all earlier ones. */
+/* A later origin has priority over all earlier ones. */
 enum strag_origin {
-    STRAG_FROM_DEFAULT,  /* strag_model_default, or what suits the transport */
+    STRAG_FROM_DEFAULT,  /* strag_model_default, or as the transport requires */
     STRAG_FROM_MEASURED, /* measured by the job itself */
-    STRAG_FROM_FILE,     /* of a model file */
-    STRAG_FROM_USER,     /* an option, or a parameter */
+    STRAG_FROM_FILE,     /* from a model file */
+    STRAG_FROM_USER,     /* from an option or a parameter */
     STRAG_ORIGINS,
 };
 
 /** "default", "measured", "file", "user". */
 const char *strag_origin_name(enum strag_origin origin);
 
-/* A model and where it is from. All zero origins: defaults. */
+/* A model with the origins of its numbers. If all origins are zero, it has defaults. */
 struct strag_sourced_model {
     struct strag_model model;
     enum strag_origin origin[STRAG_MODEL_NUMBERS];
-    int line;              /* of the model file's entry that holds; 0: none does */
-    double measured_error; /* how far what was measured is from the model, relative; below 0: not
+    int line;              /* of the model file's entry in use; 0 if none is */
+    double measured_error; /* relative difference of measured times to the model; below 0 if not
                               known */
 };
 
 /** A model of defaults. */
 struct strag_sourced_model strag_model_sourced(const struct strag_model *model);
 
-/** Set a number unless it is known from an origin that goes before this one; with alpha the
- * overhead, unless that is known from anywhere. It is rounded to nine digits in its unit, so that
- * files can have the same number. @return whether it was set */
+/** Set a number unless its origin has priority over this one. Alpha also sets the overhead if that
+ * is a default. The number is rounded to nine digits in its unit, so that files can hold the same
+ * number. @return whether it was set */
 bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
                      enum strag_origin origin);
 
 /**
- * "alpha 45 us (file lab.yaml, line 3), bandwidth 100 Gbit/s (default), ...", cut at the end.
+ * The numbers with their origins, cut at `size`: "alpha 45 us (file lab.yaml, line 3), bandwidth
+ * 100 Gbit/s (default), ..."
  *
- * @param file  what to call the model file; may be NULL where no number is from it
+ * @param file  the model file's name; may be NULL if no number is from it
  * @return text
  */
 const char *strag_model_sources(const struct strag_sourced_model *sourced, const char *file,

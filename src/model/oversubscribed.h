@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Oversubscribed hosts: more ranks than processors, in shared memory. The cost model does not know
- * what a call takes there: a rank that waits gives its processor away, and gets it back after all
- * other ranks of that processor have had their turn.
+ * Oversubscribed hosts: more ranks than processors, in shared memory. The cost model does not cover
+ * them: a rank that waits yields its processor, and gets it back after all other ranks of that
+ * processor have had their turn.
  */
 #ifndef STRAG_OVERSUBSCRIBED_H
 #define STRAG_OVERSUBSCRIBED_H
@@ -16,15 +16,14 @@ struct strag_oversubscribed {
 };
 
 /**
- * Into how many blocks the algorithm with `fewest_switches` (direct) cuts a vector. One rank sums
- * up each block.
+ * Into how many blocks to cut a vector for the algorithm with `fewest_switches` (direct).
  *
  * @return 1 to n; never fewer for a longer vector
  */
 int strag_oversubscribed_blocks(const struct strag_oversubscribed *oversubscribed, size_t bytes);
 
 /**
- * Make that the table.
+ * Make the table with these numbers of blocks.
  *
  * @param algorithm  with `fewest_switches`
  * @param from       bytes; shorter vectors are left to the previous component

@@ -25,7 +25,7 @@ int strag_platform_create(const struct strag_problem *problem, const struct stra
     return STRAG_OK;
 }
 
-/* Behind those of the links. */
+/* Append the loads of the sample's classes to those of links. */
 static bool add_classes(struct strag_platform *platform)
 {
     size_t links = (size_t)platform->links->nlinks, classes = (size_t)platform->sample.classes;
@@ -40,7 +40,7 @@ static bool add_classes(struct strag_platform *platform)
     return true;
 }
 
-/* Only where an algorithm goes ahead without a late rank does that rank send more than others. */
+/* A late rank sends more than others only in algorithms that go ahead without it. */
 static struct strag_state state_for(const struct strag_problem *problem)
 {
     struct strag_state state = problem->state ? *problem->state : (struct strag_state){0};
@@ -49,7 +49,7 @@ static struct strag_state state_for(const struct strag_problem *problem)
     return state;
 }
 
-/* Powers of two, so that candidates that ask for about as many share a sample. */
+/* A power of two is used, so that candidates with similar numbers share a sample. */
 const struct strag_sample *strag_platform_sample(struct strag_platform *platform,
                                                  const struct strag_problem *problem, int ranks)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all candidates of a problem are priced on, made once for them: the links, room for what
- * these carry, and the ranks that are examined if there are too many for all of them.
+ * What the pricing of all candidates of a problem has in common, made once: the links, memory for
+ * their loads, and the sample of ranks if there are too many to examine all.
  */
 #ifndef STRAG_PLATFORM_H
 #define STRAG_PLATFORM_H
@@ -9,32 +9,32 @@
 #include "model/network.h"
 #include "model/sample.h"
 
-/* What a link carries. */
+/* The load of a link. */
 struct strag_load {
-    double busy;      /* seconds in the round at hand, per byte of the vector */
+    double busy;      /* seconds in the current round, per byte of the vector */
     double total;     /* bytes in all rounds, per byte of the vector */
-    double pace;      /* strag_platform_pace, once it was asked for; else 0 */
-    uint32_t round;   /* that `busy` belongs to */
-    uint32_t traffic; /* that `total` belongs to */
+    double pace;      /* strag_platform_pace once computed, else 0 */
+    uint32_t round;   /* to which `busy` belongs */
+    uint32_t traffic; /* to which `total` belongs */
 };
 
-/* A message as it was gathered. */
+/* A gathered message. */
 struct strag_gathered {
     int32_t from, to;
-    int32_t next;         /* of its round; -1: it is the last one */
+    int32_t next;         /* in its round; -1 after the last one */
     uint32_t before : 30; /* messages of the round that its receiver reads before it */
-    uint32_t kind : 2; /* enum strag_kind: what its receiver does; STRAG_SEND: nothing is known */
-    double amount;     /* bytes of it per byte of the vector */
+    uint32_t kind : 2;    /* enum strag_kind: what its receiver does; STRAG_SEND if not known */
+    double amount;        /* bytes of it per byte of the vector */
 };
 
-/* Of a rank in a round: the messages that it sends to other hosts [0], and receives from there [1].
- * Some to the same rank one behind the other, as if a range passes the end of the vector, are
+/* Messages of a rank in a round: those that it sends to other hosts [0], and receives from there
+ * [1]. Consecutive ones to the same rank, as when a range wraps at the vector's end, count as
  * one. */
 struct strag_posts {
-    int count[2], peer[2]; /* peer: of the last one; all zero at first */
+    int count[2], peer[2]; /* peer: of the last message; all 0 at first */
 };
 
-/** @return how many there were in the same direction before this one */
+/** @return how many messages came before this one in its direction */
 static inline int strag_post(struct strag_posts *posts, const struct strag_op *op)
 {
     const int way = op->kind != STRAG_SEND;
@@ -43,16 +43,16 @@ static inline int strag_post(struct strag_posts *posts, const struct strag_op *o
     return posts->count[way] - 1;
 }
 
-/* Of a round that is examined. */
+/* A round that is examined. */
 struct strag_round {
     int round;
-    int count, first, last; /* of its messages; -1: it has none */
-    int heaviest;           /* takes the longest, as far as the model's bandwidths tell */
+    int count, first, last; /* messages: indices, or -1 without messages */
+    int heaviest;           /* the message that takes longest by the model's bandwidths */
     double heaviest_takes;
 
     int poster; /* the rank whose posts are counted */
     struct strag_posts posts;
-    int posted; /* the most of any rank, beyond one send and one receive */
+    int posted; /* the most posts of a rank, beyond one send and one receive */
 };
 
 /* A message of the round that was examined last. For a vector of s bytes it takes latency + s *
@@ -60,23 +60,23 @@ struct strag_round {
 struct strag_message {
     int from, to;
     double latency, per_byte, reducing;
-    size_t hops_end; /* its hops end here in those of the round, where the next one's begin */
+    size_t hops_end; /* end of its hops in the round's; the next message's begin there */
 };
 
-/* Rounds that are gathered together at most; and from the first to the last one. */
+/* The most rounds that are gathered together, and from the first to the last of them. */
 enum { STRAG_PLATFORM_ROUNDS = 32, STRAG_PLATFORM_SPAN = 128 };
 
 struct strag_platform {
     struct strag_links *links;
-    struct strag_load *load; /* [link], if it stands for itself; behind them a sample's classes */
-    uint32_t rounds;         /* examined so far, for all candidates */
-    uint32_t traffics;       /* candidates so far */
-    int64_t examined;        /* operations and messages so far, for all candidates */
-    struct strag_sample_units units; /* what samples are made of; made when it is first asked for */
+    struct strag_load *load;         /* [link], followed by the sample's classes */
+    uint32_t rounds;                 /* examined so far, for all candidates */
+    uint32_t traffics;               /* candidates so far */
+    int64_t examined;                /* operations and messages so far, for all candidates */
+    struct strag_sample_units units; /* of samples; made when first needed */
     struct strag_sample sample;
-    int late; /* ranks that are among its own because they are late */
+    int late; /* ranks that the sample has because they are late */
 
-    /* Room that candidates use one after the other: for the messages of rounds that are gathered
+    /* Memory that candidates use one after the other: for the messages of rounds that are gathered
      * together, and for those of one round, with their hops. */
     int gathered_room, messages_room;
     struct strag_gathered *gathered;
@@ -86,7 +86,7 @@ struct strag_platform {
 };
 
 /**
- * @param problem    of which the blocks do not matter
+ * @param problem    its blocks do not matter
  * @param[out] platform  the caller's to free with strag_platform_free; untouched on failure
  * @return STRAG_OK, or as strag_links_of
  */
@@ -94,11 +94,11 @@ int strag_platform_create(const struct strag_problem *problem, const struct stra
                           struct strag_platform **platform, struct strag_error *err);
 
 /**
- * The ranks to examine; valid until the next call.
+ * Get the ranks to examine; valid until the next call.
  *
- * @param problem  as it was given, or an instance's: then late ranks are among them only if its
- * algorithm needs one
- * @return NULL: out of memory
+ * @param problem  as it was given, or an instance's, whose late ranks are included only if its
+ * algorithm needs a straggler
+ * @return NULL if out of memory
  */
 const struct strag_sample *strag_platform_sample(struct strag_platform *platform,
                                                  const struct strag_problem *problem, int ranks);

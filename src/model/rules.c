@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading a rules file, and putting its first rule that holds into a table.
+ * Reads a rules file, and puts its first rule that applies into a table.
  */
 #include "model/rules.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define FILE_MAX  ((size_t)1 << 20) /* bytes of a rules file */
-#define RULES_MAX 1024              /* also where aliases make many out of few bytes */
+#define RULES_MAX 1024              /* a limit because few bytes can give many by aliases */
 
 enum action { ACTION_NONE, ACTION_ALGORITHM, ACTION_PREVIOUS, ACTION_AUTO };
 
@@ -24,14 +24,14 @@ struct rule_size {
     size_t from;
     enum action action;
     const struct strag_algorithm *algorithm; /* for ACTION_ALGORITHM */
-    int blocks;                              /* of it; 0: what the model finds best */
-    char *plan;                              /* a file; NULL: none */
+    int blocks;                              /* of the algorithm; 0 for the model's choice */
+    char *plan;                              /* a file, or NULL */
 };
 
 struct rule {
     int line;
-    struct strag_interval hosts, ranks_per_host, ranks; /* 0 .. INT_MAX: any */
-    int network;                                        /* -1: any */
+    struct strag_interval hosts, ranks_per_host, ranks; /* 0 .. INT_MAX for any */
+    int network;                                        /* -1 for any */
     int nsizes;
     struct rule_size size[STRAG_TABLE_MAX];
 };
@@ -132,7 +132,7 @@ static int read_blocks(struct strag_yaml *yaml, const yaml_node_t *node, void *t
     return STRAG_OK;
 }
 
-/* A file's name, from the folder where the rules file is. */
+/* A file's name, relative to the folder of the rules file. */
 static int read_plan(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     struct rule *rule = target;
@@ -190,7 +190,7 @@ static int read_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
 
 /* ---- Rules ---- */
 
-/* @return one more rule, which always holds; NULL: out of memory */
+/* Add a rule that always applies. @return NULL if out of memory */
 static struct rule *add_rule(struct strag_rules *rules, int line)
 {
     if (!strag_array_grow(&rules->rule, &rules->room, rules->count + 1, sizeof *rules->rule))
@@ -365,21 +365,21 @@ static bool holds(const struct rule *rule, const struct strag_problem *problem)
 {
     const struct strag_topology *topology = problem->topology;
     int hosts = topology ? topology->hosts : problem->n;
-    int ranks_per_host = topology ? topology->ranks_per_host : 1; /* 0: not all equal */
+    int ranks_per_host = topology ? topology->ranks_per_host : 1; /* 0 if hosts differ */
     int network = topology ? (int)topology->network : STRAG_NETWORK_TREE;
     return within(rule->hosts, hosts) && within(rule->ranks_per_host, ranks_per_host) &&
            within(rule->ranks, problem->n) && (rule->network < 0 || rule->network == network);
 }
 
-/* What is to be applied, and the model's table. */
+/* The problem to which rules are applied, and the model's table for it. */
 struct application {
     const struct strag_problem *problem;
     const struct strag_model *model;
     const struct strag_table *table;
 };
 
-/* The part [from, end) of an algorithm's own table: with the blocks that are named, or those that
- * the model finds best, as where the algorithm is pinned. */
+/* Append the part [from, end) of an algorithm's own table, with the rule's blocks, or with those
+ * that the model finds best, as for a pinned algorithm. */
 static int append_algorithm(struct strag_table *table, const struct application *application,
                             const struct rule_size *size, size_t end, bool *fits,
                             struct strag_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Units are numbered in the order of the tree, so that those below a node are side by side.
+ * Units are numbered in the order of the tree, so those below a node are consecutive.
  */
 #include "model/sample.h"
 
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks of a unit at most; of nodes of one depth, how many are examined because of their place;
- * lines of a grid in each dimension; of a HyperX's line, hosts that are examined, and those
- * whose messages are distinguished. */
+/* UNIT_RANKS: the most ranks of a unit. PLACES: nodes of one depth that are examined for their
+ * place. LINES_MOST: sampled lines of a dimension. On a HyperX's line, LINE_MOST: hosts that are
+ * examined; FROM_MOST: coordinates that are distinguished. */
 enum { NONE = -1, UNIT_RANKS = 256, PLACES = 3, LINES_MOST = 4, LINE_MOST = 256, FROM_MOST = 64 };
 
 /* ---- Units ---- */
@@ -24,7 +24,7 @@ static bool is_unit(const struct strag_topology *topology, int node)
     return one->children == 0 || (one->level <= STRAG_LEVEL_HOST && small);
 }
 
-/* Their nodes and places. */
+/* Find the units' nodes and places. */
 static bool find_units(const struct strag_topology *topology, struct strag_sample_units *units)
 {
     size_t room = (size_t)topology->n + 1;
@@ -93,7 +93,7 @@ static bool add_row(struct strag_sample_units *units, int *room, int node)
     return true;
 }
 
-/* The nodes above a rank's unit, but for the root, which has no link. */
+/* Add the nodes above a rank's unit, except the root, which has no link. */
 static bool add_rows_above(const struct strag_links *links, struct strag_sample_units *units,
                            int *room, int rank)
 {
@@ -105,8 +105,8 @@ static bool add_rows_above(const struct strag_links *links, struct strag_sample_
     return good;
 }
 
-/* Of the nodes [first, end), which are equally deep: the first, the last and the largest that have
- * units below. @param[out] next  where those of the next depth end */
+/* Add, of the nodes [first, end) of one depth, the first, the last and the largest that have units
+ * below. @param[out] next  where the nodes of the next depth end */
 static bool add_rows_of_depth(const struct strag_topology *topology,
                               struct strag_sample_units *units, int *room, int first, int end,
                               int *next)
@@ -167,7 +167,7 @@ void strag_units_close(struct strag_sample_units *units)
     *units = (struct strag_sample_units){0};
 }
 
-/* ---- Choosing ---- */
+/* ---- The choice ---- */
 
 /* A sample while it is made. */
 struct choice {
@@ -175,9 +175,9 @@ struct choice {
     const struct strag_sample_units *units;
     const struct strag_state *state;
     struct strag_sample *sample;
-    int growth;      /* of distances from either end */
-    int32_t *number; /* [unit]: among the chosen ones; while they are chosen 0: not, or NONE */
-    int ranks;       /* of the chosen ones */
+    int growth;      /* factor by which distances from either end grow */
+    int32_t *number; /* [unit]: among the chosen ones; during the choice NONE if chosen, else 0 */
+    int ranks;       /* of the chosen units */
 };
 
 static void choose(struct choice *choice, int unit)
@@ -188,13 +188,14 @@ static void choose(struct choice *choice, int unit)
     choice->ranks += choice->units->at[unit + 1] - choice->units->at[unit];
 }
 
-/* Units that one of them stands for. */
+/* A stratum: units for which one of them stands. */
 struct stratum {
     int first, end, chosen;
 };
 
-/* The strata of the units from `first` to `end`: from either end on as long as all before it,
- * times the growth. @param number  which one  @return is there one? */
+/* Find a stratum of the units from `first` to `end`. From either end on, the number of units up to
+ * a stratum's end is `growth` times that up to its beginning. @param number  even from the left,
+ * odd from the right @return whether it exists */
 static bool find_stratum(const struct choice *choice, int first, int end, int number,
                          struct stratum *stratum)
 {
@@ -218,7 +219,7 @@ static bool find_stratum(const struct choice *choice, int first, int end, int nu
     return true;
 }
 
-/* Strata come in pairs, from the left and from the right, of which the right one may end first. */
+/* Strata come in pairs, one from the left and one from the right; the right ones may end first. */
 static void choose_strata(struct choice *choice, int first, int end)
 {
     struct stratum stratum;
@@ -230,7 +231,7 @@ static void choose_strata(struct choice *choice, int first, int end)
     }
 }
 
-/* What differs from others: a slow host, a late rank. */
+/* Choose the units with a slow host or a late rank. */
 static void choose_state(struct choice *choice)
 {
     const struct strag_state *state = choice->state;
@@ -242,8 +243,8 @@ static void choose_state(struct choice *choice)
 
 /* ---- Trees ---- */
 
-/* Butterflies are made for powers of two: of the ranks beyond, each works for its neighbour, up to
- * some place, where hosts differ from all others. */
+/* Choose the hosts where folding ends. Butterflies need a power of two: the surplus ranks are
+ * folded into their neighbours, up to one place in the order of ranks. */
 static void choose_folds(struct choice *choice)
 {
     int n = choice->links->topology->n, active = 1;
@@ -263,7 +264,7 @@ static struct stratum units_below(const struct choice *choice, int node)
     return (struct stratum){first, last + 1, NONE};
 }
 
-/* A unit stands for its stratum's ranks. */
+/* Set the weights of the units below a node: each stands for its stratum's ranks. */
 static void weigh_row(const struct choice *choice, int node, float *weight)
 {
     struct stratum below = units_below(choice, node), stratum;
@@ -289,7 +290,7 @@ static bool weigh_rows(const struct choice *choice)
     return sample->weight != NULL;
 }
 
-/* With one growth of distances. */
+/* Choose units with the current growth of distances. */
 static void choose_on_tree(struct choice *choice)
 {
     const struct strag_sample_units *units = choice->units;
@@ -330,15 +331,15 @@ static struct around find_around(const struct choice *choice)
     return around;
 }
 
-/* In a HyperX each message has a link for itself, and a long line need not be examined as a whole:
- * one host of this many. */
+/* On a HyperX's long lines one host of this many is examined: each message has its own link. */
 static int stride_of(const struct strag_grid *grid, int d)
 {
     bool thin = grid->network == STRAG_NETWORK_HYPERX && grid->size[d] > LINE_MOST;
     return thin ? (grid->size[d] + LINE_MOST - 1) / LINE_MOST : 1;
 }
 
-/* All hosts on the lines through one, one in each dimension. @param unit_on  [position] */
+/* Choose all hosts on the lines through one host, one line in each dimension. @param
+ * unit_on  [position] */
 static void choose_lines(struct choice *choice, const int32_t *unit_on, int unit)
 {
     const struct strag_topology *topology = choice->links->topology;
@@ -359,8 +360,8 @@ static void choose_lines(struct choice *choice, const int32_t *unit_on, int unit
     }
 }
 
-/* Through late ranks, and through some others, as many as there is room for. Slow hosts need not be
- * among them: a class is as slow as its slowest link. */
+/* Choose the lines through late ranks, and through as many others as there is room for. Slow hosts
+ * need not be included: a class is as slow as its slowest link. */
 static void choose_on_grid(struct choice *choice, const int32_t *unit_on)
 {
     const struct strag_state *state = choice->state;
@@ -374,7 +375,7 @@ static void choose_on_grid(struct choice *choice, const int32_t *unit_on)
         choose_lines(choice, unit_on, (int)((int64_t)(2 * l + 1) * count / (2 * LINES_MOST)));
 }
 
-/* A dimension's lines carry what their ranks receive; each link of a line the mean of its like. */
+/* Find a link's share of what the sampled lines of its dimension receive: its class's mean. */
 static void share_lines(const struct choice *choice)
 {
     struct strag_sample *sample = choice->sample;
@@ -396,15 +397,15 @@ static int links_of_dim(const struct strag_links *links, int d)
     return end - links->before[d];
 }
 
-/* How many coordinates are distinguished. In a HyperX, with a link to each, two messages to one
- * host hardly ever come from hosts that are so far apart. */
+/* The number of coordinates that are distinguished. In a HyperX, which has a link to each, two
+ * messages to one host rarely come from hosts that are FROM_MOST apart. */
 static int coordinates_of(const struct strag_grid *grid, int d)
 {
     bool fold = grid->network == STRAG_NETWORK_HYPERX && grid->size[d] > FROM_MOST;
     return fold ? FROM_MOST : grid->size[d];
 }
 
-/* The class of a link: dimension, coordinate there, and which of the position's links. */
+/* The class of a link: its dimension, coordinate, and number among the position's links. */
 static int class_of(const struct strag_sample *sample, const struct strag_links *links, int link,
                     int *dim)
 {
@@ -462,7 +463,7 @@ static bool open_on_grid(struct choice *choice)
 
 /* ---- The sample ---- */
 
-/* Number the chosen units, and note their ranks. */
+/* Number the chosen units, and record their ranks. */
 static bool note_chosen(struct choice *choice)
 {
     const struct strag_topology *topology = choice->links->topology;

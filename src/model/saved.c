@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading what a choice rested on.
+ * Reads the inputs of a choice.
  */
 #include "model/saved.h"
 
@@ -18,15 +18,15 @@
 
 static const double us = 1e-6;
 
-/* What was read, and all that it points to. */
+/* The result of reading, and all that it points to. */
 struct reading {
-    struct strag_saved saved; /* first: it is what users get */
+    struct strag_saved saved; /* the first member, since callers get its address */
     struct strag_state_record record;
     struct strag_state state;
     struct strag_topology *topology;
     struct strag_rules *rules;
     struct strag_text version, communicator, model_file, rules_file;
-    double number[STRAG_MODEL_NUMBERS]; /* below 0: not given */
+    double number[STRAG_MODEL_NUMBERS]; /* below 0 if not given */
     int rules_line, model_line;
     bool format; /* is the key there? */
 };
@@ -53,7 +53,7 @@ static int read_delay(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
     return status;
 }
 
-/* Another version's topology is read by no one. */
+/* Only version 2: topologies of other versions cannot be read. */
 static int read_version(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     const char *text = strag_yaml_scalar(node);
@@ -75,7 +75,7 @@ static int read_reproducible(struct strag_yaml *yaml, const yaml_node_t *node, v
     return strag_yaml_word(yaml, node, strag_reproducible_names, target);
 }
 
-/* @return how many bytes the digits stand for; 0: none, or something else is among them */
+/* @return the number of bytes; 0 if there are none, or if other characters than digits */
 static size_t read_digits(const char *text, unsigned char *bytes)
 {
     static const char digits[] = "0123456789abcdef";
@@ -148,7 +148,7 @@ static int read_table(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
     return strag_yaml_list(yaml, node, "sizes", read_entry, target);
 }
 
-/* ---- The state, and who shares processors ---- */
+/* ---- The state, and shared processors ---- */
 
 static int read_straggler(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
@@ -273,7 +273,7 @@ static const struct strag_yaml_key file_keys[] = {
 };
 #undef AT
 
-/* Members that are given apart belong together. */
+/* Check that separate keys agree. */
 static int check_all(struct strag_yaml *yaml, const yaml_node_t *node,
                      const struct reading *reading)
 {
@@ -304,7 +304,7 @@ static int check_all(struct strag_yaml *yaml, const yaml_node_t *node,
     return STRAG_OK;
 }
 
-/* Let the parts point to each other. */
+/* Set the pointers between the parts. */
 static void join(struct reading *reading)
 {
     struct strag_saved *saved = &reading->saved;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing what a choice rested on.
+ * Writes the inputs of a choice.
  */
 #include "model/saved.h"
 
@@ -94,7 +94,7 @@ static void write_rules(const struct strag_saved *saved, FILE *stream)
     fprintf(stream, "rules-line: %d\n", saved->line);
 }
 
-/* Without memory for it, something that is refused when it is read. @return whether there was */
+/* If out of memory, write text that is refused when it is read. @return whether there was memory */
 static bool write_topology(const struct strag_topology *topology, FILE *stream)
 {
     void *bytes = NULL;

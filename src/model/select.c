@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table comes from pricing eight sizes per doubling. If the choice differs between two of
- * them, halving the gap again and again finds the byte at which it changes.
+ * The table comes from pricing eight sizes per doubling. If the choice differs between two of them,
+ * bisection finds the byte at which it changes.
  */
 #include "model/select.h"
 
@@ -13,28 +13,28 @@
 
 enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
 
-/* For a quick table: from how many ranks on this many block counts are compared. */
+/* For a quick table: with more ranks than these, this many numbers of blocks are compared. */
 enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4, CHOICES_FOR_VERY_MANY = 3 };
 enum { FEW_CHOICES = 5 };
 
-/* ... and this many messages are examined for each candidate: with few ranks usually all, with more
- * the fewer the more messages a round has; but never less than this. */
+/* ... and the number of messages that are examined for each candidate: usually all with few ranks,
+ * and fewer with more ranks, but never less than MESSAGES_LEAST. */
 enum { MESSAGES = 1 << 17, MESSAGES_LEAST = 1 << 13 };
 
-/* A rank's plan is short if it is made in a millisecond, or in some more if ranks are very many:
- * with this many operations at most, and this many blocks. */
+/* A rank's plan is short if it is made in a millisecond, or in some more with very many ranks: it
+ * has at most this many operations and blocks. */
 enum { SHORT_OPERATIONS = 20000, SHORT_BLOCKS = 50000 };
 enum { VERY_MANY_RANKS = 1 << 14, MORE_FOR_VERY_MANY = 4 };
 
-/* To decide whether a candidate can still be the best: this many sizes per doubling, up to
+/* Sizes at which to decide whether a candidate can still be the best: this many per doubling, up to
  * STRAG_SELECT_BYTES_MAX. */
 enum { LOOKS_PER_DOUBLING = 8, LOOKS = 40 * LOOKS_PER_DOUBLING + 1 };
 
-/* Estimates that are closer than this are equal: they were added up in another order. */
+/* Relative. Estimates that differ by less are equal, but were added up in another order. */
 static const double equal = 1e-9;
 
-/* What algorithms' times are multiplied by before they are compared. Those that go ahead without a
- * straggler know who that is. */
+/* The factor on an algorithm's times when algorithms are compared. Those that go ahead without a
+ * straggler know which rank it is. */
 static double rating(const struct strag_algorithm *algorithm)
 {
     bool biased = algorithm->straggler_tolerant || algorithm->prefers_more_blocks ||
@@ -42,8 +42,8 @@ static double rating(const struct strag_algorithm *algorithm)
     return biased ? 1 - STRAG_MODEL_MARGIN : 1;
 }
 
-/* The estimate of a candidate if nothing says how hosts are joined; one that goes ahead
- * without a straggler is worth it all the same. */
+/* The estimate of a candidate, with the margin for its distance. A candidate that goes ahead
+ * without a straggler has no such margin. */
 static double seconds_of(const struct strag_candidate *candidate, double bytes)
 {
     const struct strag_profile *profile = candidate->profile;
@@ -57,7 +57,7 @@ double strag_select_rated(const struct strag_candidate *candidate, double bytes)
     return rating(candidate->algorithm) * seconds_of(candidate, bytes);
 }
 
-/* @param fewest  of the algorithm's counts of blocks; 0: it is its own choice, the only one */
+/* @param fewest  the algorithm's lowest number of blocks; 0 if it chooses the number itself */
 static double bias(const struct strag_algorithm *algorithm, int blocks, int fewest)
 {
     return algorithm->prefers_more_blocks && fewest
@@ -65,15 +65,15 @@ static double bias(const struct strag_algorithm *algorithm, int blocks, int fewe
                : 1;
 }
 
-/* An algorithm at one size: as fast as with its fastest count of blocks, and with which one it
+/* An algorithm at one size: its time with the fastest number of blocks, and the candidate that
  * runs.
  */
 struct entrant {
-    int candidate; /* PREVIOUS: it cannot be planned */
+    int candidate; /* PREVIOUS if it cannot be planned */
     double seconds;
 };
 
-/* @param first  its first candidate  @param[out] end  behind its last one */
+/* @param first  its first candidate @param[out] end  the one after its last candidate */
 static struct entrant find_entrant(const struct strag_selection *selection, int first, size_t bytes,
                                    int *end)
 {
@@ -118,7 +118,7 @@ static int choose(const struct strag_selection *selection, size_t bytes,
     return bytes < options->minimum && !exception ? PREVIOUS : best.candidate;
 }
 
-/* Where a table is full its last entry holds for all that follows. */
+/* If the table is full its last entry applies to all larger sizes. */
 static void add_entry(struct strag_selection *selection, size_t from, int choice)
 {
     struct strag_entry entry = {.algorithm = NULL};
@@ -129,7 +129,7 @@ static void add_entry(struct strag_selection *selection, size_t from, int choice
     (void)strag_table_append(&selection->table, from, &entry);
 }
 
-/* All changes of the choice between two sizes. @return the choice at `high` */
+/* Add all changes of the choice between two sizes. @return the choice at `high` */
 static int add_changes(struct strag_selection *selection,
                        const struct strag_select_options *options, size_t low, size_t high,
                        int at_low)
@@ -170,23 +170,23 @@ static void make_table(struct strag_selection *selection,
 
 /* ---- Candidates ---- */
 
-/* The state while candidates are priced, one after the other. */
+/* The state of pricing candidates, one after the other. */
 struct pricing {
     struct strag_selection *selection;
     const struct strag_select_options *options;
     struct strag_platform *platform;
     double size[LOOKS];     /* bytes */
-    double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
+    double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is quick */
     int room, rated_room;
-    int open; /* behind this look the candidate at hand may be the best */
-    struct strag_profile *like[STRAG_FORMS_MAX]; /* of the algorithm at hand with another count of
-                                                    blocks of this form, or NULL */
+    int open; /* from this look to the next the current candidate may be the best */
+    struct strag_profile *like[STRAG_FORMS_MAX]; /* [form]: of the current algorithm with another
+                                                    number of blocks, or NULL */
 };
 
-/* Is a candidate so far nowhere rated slower between two looks than the last one, of which a line
- * is known? A profile is a convex function of the size: it lies below the line if it does so at
- * both ends. If the last one has a bias over fewer blocks, it has it over other algorithms, too:
- * it may run where fewer blocks are faster than they. */
+/* Is some earlier candidate rated at least as fast between two looks as the last one, of which a
+ * line is known? A profile is a convex function of the size, so it lies below the line if it does
+ * so at both ends. The last one's bias also counts against other algorithms: it may run at sizes
+ * where the same algorithm with fewer blocks is faster than they are. */
 static bool is_below(const struct pricing *pricing, int look, struct strag_cost_line line)
 {
     const struct strag_candidate *candidate = pricing->selection->candidate;
@@ -205,7 +205,7 @@ static bool is_below(const struct pricing *pricing, int look, struct strag_cost_
     return false;
 }
 
-/* A candidate is pruned when others are at least as good at all sizes. */
+/* A candidate is pruned if others are at least as good at all sizes. */
 static bool is_dominated(void *context, const struct strag_partial_profile *partial)
 {
     struct pricing *pricing = context;
@@ -219,7 +219,7 @@ static bool is_dominated(void *context, const struct strag_partial_profile *part
     return true;
 }
 
-/* Those that tell what Open MPI takes are wanted where that is asked. */
+/* With a minimum size, the algorithms that stand for Open MPI's own are always needed. */
 static bool may_prune(const struct pricing *pricing, const struct strag_algorithm *algorithm)
 {
     return pricing->rated && !(pricing->options->minimum > 0 && algorithm->stock);
@@ -249,14 +249,14 @@ static int size_class(const struct strag_problem *problem)
     return problem->n > VERY_MANY_RANKS ? MORE_FOR_VERY_MANY : 1;
 }
 
-/* A rank's plan may have; 0: any number. */
+/* The most operations of a rank's plan; 0 for no limit. */
 static int operations_for(const struct strag_select_options *options,
                           const struct strag_problem *problem)
 {
     return wants_short(options) ? SHORT_OPERATIONS * size_class(problem) : 0;
 }
 
-/* @param limited  in what is examined, and in how long the plan is */
+/* @param limited  limit the number of messages examined, and of the plan's operations */
 static int attempt(struct pricing *pricing, const struct strag_problem *problem,
                    struct strag_candidate *candidate, bool limited, bool prune)
 {
@@ -274,7 +274,7 @@ static int attempt(struct pricing *pricing, const struct strag_problem *problem,
                                  &candidate->refusal);
 }
 
-/* @return negative: of none, so that others tell nothing of it */
+/* @return negative if it has no form, so that it cannot be resized from others */
 static int form_of(const struct strag_problem *problem, const struct strag_candidate *candidate)
 {
     const struct strag_algorithm *algorithm = candidate->algorithm;
@@ -282,7 +282,7 @@ static int form_of(const struct strag_problem *problem, const struct strag_candi
                                                  : 0;
 }
 
-/* The last candidate, which is gone again if it is pruned. */
+/* Price the last candidate, and remove it if it is pruned. */
 static int price(struct pricing *pricing, const struct strag_problem *problem,
                  struct strag_error *err)
 {
@@ -307,7 +307,7 @@ static int price(struct pricing *pricing, const struct strag_problem *problem,
     return status;
 }
 
-/* Room for some more candidates. */
+/* Make room for more candidates. */
 static bool grow(struct pricing *pricing, int more)
 {
     struct strag_selection *selection = pricing->selection;
@@ -318,7 +318,7 @@ static bool grow(struct pricing *pricing, int more)
             strag_array_grow(&pricing->rated, &pricing->rated_room, need, sizeof *pricing->rated));
 }
 
-/* Those that are not too many, of which there may be none. */
+/* Keep the numbers of blocks up to `most`; none may be left. */
 static int keep_short(const int *blocks, int choices, int most)
 {
     while (choices > 0 && blocks[choices - 1] > most)
@@ -326,7 +326,7 @@ static int keep_short(const int *blocks, int choices, int most)
     return choices;
 }
 
-/* Some of them, from the first to the last. */
+/* Keep `most` of them, evenly from the first to the last. */
 static int thin_out(int *blocks, int choices, int most)
 {
     if (choices <= most)
@@ -336,8 +336,8 @@ static int thin_out(int *blocks, int choices, int most)
     return most;
 }
 
-/* Of a pipeline one count of blocks tells the others of its form: the first one that has steady
- * rounds, which is the second one where nothing is said of forms. */
+/* Price one number of blocks for each form of a pipeline, from which the others are resized: the
+ * first one with steady rounds, which is the second one if the algorithm has no form_of(). */
 static int price_likes(struct pricing *pricing, const struct strag_problem *problem,
                        const struct strag_algorithm *algorithm, const int *blocks, int choices)
 {
@@ -352,7 +352,7 @@ static int price_likes(struct pricing *pricing, const struct strag_problem *prob
         status = attempt(pricing, problem, &one, true, false);
         pricing->like[form] = one.profile;
         if (status == STRAG_ERR_UNSUPPORTED)
-            return STRAG_OK; /* so are longer ones */
+            return STRAG_OK; /* longer plans are not supported either */
     }
     return status;
 }
@@ -365,7 +365,7 @@ static void free_likes(struct pricing *pricing)
     }
 }
 
-/* An algorithm's candidates, one for each count of blocks. The problem has what they share. */
+/* Add an algorithm's candidates, one for each number of blocks. The problem has the shared data. */
 static int add_choices(struct pricing *pricing, const struct strag_algorithm *algorithm,
                        const struct strag_problem *problem, struct strag_error *err)
 {
@@ -409,7 +409,7 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
     return status;
 }
 
-/* Without a straggler there is nothing to say of the algorithms for one. */
+/* Leave out algorithms for a straggler if there is none, and those that run on request only. */
 static bool is_left_out(const struct strag_algorithm *algorithm,
                         const struct strag_problem *problem)
 {
@@ -425,8 +425,8 @@ static int count_usable(const struct strag_selection *selection)
     return usable;
 }
 
-/* If all are too expensive, as on a ring of very many hosts: the one which has the same messages in
- * every round, between neighbours, though its plan be long. */
+/* If all candidates are too expensive, as on a ring of very many hosts, price the ones that send
+ * the same messages between neighbours in every round, even with long plans. */
 static int add_a_long_one(struct pricing *pricing, const struct strag_problem *problem)
 {
     int status = STRAG_OK;

@@ -5,11 +5,11 @@
 
 #include "plan/algorithm.h"
 
-/* From a size on, up to the next entry's. */
+/* What runs from a size up to the next entry's. */
 struct strag_entry {
     size_t from;                             /* bytes; the first entry's is 0 */
-    const struct strag_algorithm *algorithm; /* NULL: leave it to the previous component */
-    int blocks; /* problem.blocks for it; 0: the algorithm's own choice */
+    const struct strag_algorithm *algorithm; /* NULL for the previous component */
+    int blocks;                              /* problem.blocks; 0 for the algorithm's own choice */
 };
 
 #define STRAG_TABLE_MAX 48
@@ -19,32 +19,30 @@ struct strag_table {
     struct strag_entry entry[STRAG_TABLE_MAX];
 };
 
-/** The entry that holds for a size. */
+/** The entry that applies to a size. */
 const struct strag_entry *strag_table_entry(const struct strag_table *table, size_t bytes);
 
-/** Its algorithm. @return NULL: the previous component */
+/** The algorithm for a size. @return NULL for the previous component */
 const struct strag_algorithm *strag_table_find(const struct strag_table *table, size_t bytes);
 
-/** Do both say the same, in the same entries? */
+/** Do both tables have the same entries? */
 bool strag_table_is_same(const struct strag_table *a, const struct strag_table *b);
 
 /**
- * Append an entry, unless it says what the last one says. One that begins where the last one does
- * takes its place.
+ * Append an entry, unless it equals the last one. It replaces one that begins at the same size.
  *
- * @param from  bytes; no less than the last entry's
+ * @param from  bytes; at least the last entry's
  * @param what  its `from` does not count
- * @return false: the table is full, and stays as it is
+ * @return false if the table is full; then it is unchanged
  */
 bool strag_table_append(struct strag_table *table, size_t from, const struct strag_entry *what);
 
-/** Append what another table says from one size to before another, from < end. @return as above,
- * but some of it may be there */
+/** Append the entries of another table for the sizes [from, end), from < end. @return false if the
+ * table is full; then some entries may have been appended */
 bool strag_table_append_part(struct strag_table *table, const struct strag_table *other,
                              size_t from, size_t end);
 
-/** Put an algorithm into a table, from one size to before another. If that does not fit into the
- * table, it stays as it is.
+/** Put an algorithm into a table for the sizes [from, to). If there is no room, nothing changes.
  * @param from, to  bytes, from < to
  * @param entry  its `from` does not count */
 void strag_table_put(struct strag_table *table, size_t from, size_t to,

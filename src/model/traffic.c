@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One round at a time: all ranks' receives are the messages. Their bytes are first added to the
- * links of their routes, then each message is as slow as the most loaded of its links. The receives
- * are gathered for several rounds together, since algorithms look at much before they append a
- * rank's first operation.
+ * A round's messages are the receives of all ranks. First their bytes are added to the links of
+ * their routes; then each message is as slow as the most loaded of its links. The receives of
+ * several rounds are gathered together, since algorithms do much before a rank's first operation.
  */
 #include "model/traffic.h"
 
@@ -13,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By how much more operations than there should be messages make it not worth going on; to visit a
- * rank takes as long as this many operations, an operation as long as this many hops. */
+/* Pricing is given up with more operations than this many per message. A visit of a rank takes as
+ * long as this many operations, and an operation as long as this many hops. */
 enum { OPERATIONS_PER_MESSAGE = 8, OPERATIONS_PER_VISIT = 8, HOPS_PER_OPERATION = 8 };
 
-/* What is foreseen may be wrong by this factor: ranks differ. */
+/* Foreseen numbers of operations may be wrong by this factor, since ranks differ. */
 static const double UNSURE = 1.5;
 
-/* An algorithm with this many different rounds knows nothing of dimensions: a grid's lines
- * are not equal for it. */
+/* An algorithm with this many different rounds does not go by dimensions, so a grid's lines
+ * differ. */
 enum { ROUNDS_ON_GRIDS = 256 };
 
 /* Rounds are gathered as long as the messages of this many ranks take no more memory than one round
@@ -81,7 +80,7 @@ static int too_many(const struct strag_traffic *traffic, struct strag_error *err
                       traffic->subject.instance.algorithm->name);
 }
 
-/* Of a link, as the model has it, for a message of as much as the vector. */
+/* Seconds per byte of a link between two ranks, by the model. */
 static double link_seconds(const struct strag_traffic *traffic, int from, int to)
 {
     return strag_topology_same_host(traffic->subject.links->topology, from, to)
@@ -89,14 +88,14 @@ static double link_seconds(const struct strag_traffic *traffic, int from, int to
                : traffic->pace;
 }
 
-/* Between ranks that read what others have written? */
+/* Is a message read from where its sender has written it? */
 static bool is_written(const struct strag_traffic *traffic, int from, int to)
 {
     return traffic->written && strag_topology_same_host(traffic->subject.links->topology, from, to);
 }
 
-/* Has the rank that is visited to write this, or is it there already? The rounds between two that
- * are examined may be unknown. */
+/* Does the visited rank have to write this range, or has it done so already? The rounds between two
+ * examined ones may be unknown. */
 static bool writes(struct strag_traffic *traffic, const struct strag_op *op)
 {
     struct strag_written *last = &traffic->written[traffic->rank];
@@ -108,7 +107,7 @@ static bool writes(struct strag_traffic *traffic, const struct strag_op *op)
     return !again;
 }
 
-/* What the rank receives changes what it has. */
+/* A receive changes the range that the rank has written. */
 static void note_change(struct strag_traffic *traffic, const struct strag_op *op)
 {
     struct strag_written *last = &traffic->written[traffic->rank];
@@ -116,7 +115,7 @@ static void note_change(struct strag_traffic *traffic, const struct strag_op *op
         last->count = 0;
 }
 
-/* @return how many messages of the round the rank reads before this one */
+/* @return the number of messages of the round that the rank reads before this one */
 static int read_before(struct strag_traffic *traffic, const struct strag_op *op)
 {
     struct strag_written *rank = &traffic->written[traffic->rank];
@@ -125,14 +124,14 @@ static int read_before(struct strag_traffic *traffic, const struct strag_op *op)
     return rank->read;
 }
 
-/* What is sent counts if a rank is examined, and the one that receives it is not. */
+/* A send counts only if its receiver is not examined. */
 static bool counts(const struct strag_traffic *traffic, const struct strag_op *op)
 {
     const struct strag_sample *sample = traffic->sample;
     return op->kind != STRAG_SEND || (sample && sample->sends && sample->unit[op->peer] < 0);
 }
 
-/* Seconds per byte of the vector that a receiver is busy with a message that has arrived. */
+/* Seconds per byte of the vector that a message keeps its receiver busy after its arrival. */
 static double receiving(const struct strag_traffic *traffic, const struct strag_gathered *message)
 {
     const struct strag_model *model = &traffic->subject.links->model;
@@ -143,8 +142,8 @@ static double receiving(const struct strag_traffic *traffic, const struct strag_
                : 0;
 }
 
-/* @param number  of the round  @return where to put the message, with all but what its receiver
- * does; NULL: out of memory */
+/* @param number  of the round @return the message, to which the receiver's kind is to be added;
+ * NULL if out of memory */
 static struct strag_gathered *add_message(struct strag_traffic *traffic, int number, int from,
                                           int to, double amount)
 {
@@ -173,7 +172,7 @@ static struct strag_gathered *add_message(struct strag_traffic *traffic, int num
     return made;
 }
 
-/* A rank posts its messages one after the other. */
+/* Count a message that a rank posts, since it posts one after the other. */
 static void note_posted(struct strag_traffic *traffic, struct strag_round *round,
                         const struct strag_op *op)
 {
@@ -189,13 +188,13 @@ static void note_posted(struct strag_traffic *traffic, struct strag_round *round
         round->posted = posted;
 }
 
-/* Seconds that its rank with the most messages takes for those beyond the first. */
+/* Seconds of the rank with the most posts for those beyond the first. */
 static double posting(const struct strag_traffic *traffic, int number)
 {
     return traffic->round[number].posted * traffic->subject.links->model.overhead;
 }
 
-/* In a round that is examined. Writing is a message from a rank to itself. */
+/* Add an operation to a round that is examined. Writing is a message from a rank to itself. */
 static void gather(struct strag_traffic *traffic, int number, const struct strag_op *op,
                    bool counted)
 {
@@ -233,7 +232,7 @@ static void visit(void *context, const struct strag_op *op)
         gather(traffic, number, op, counted);
 }
 
-/* Are all hosts side by side, so that nothing but their order tells how far they are? */
+/* Are all hosts directly below the root, so that only their order shows distances? */
 static bool is_in_order(const struct strag_topology *topology)
 {
     return topology->network == STRAG_NETWORK_TREE && topology->hosts > 2 &&
@@ -298,7 +297,7 @@ int strag_traffic_foresee(const struct strag_traffic *traffic, int64_t visits, i
                : STRAG_OK;
 }
 
-/* Room for one more route. */
+/* Make room for one more route. */
 static bool grow_hops(struct strag_platform *platform, size_t used)
 {
     size_t needed = used + (size_t)platform->links->longest;
@@ -312,15 +311,15 @@ static bool grow_hops(struct strag_platform *platform, size_t used)
     return true;
 }
 
-/* One of the two links that only a rank itself uses? */
+/* Is this one of the two links that only the rank itself uses? */
 static bool is_own(const struct strag_traffic *traffic, int rank, int link)
 {
     return link / 2 == traffic->subject.links->topology->leaf_node[rank];
 }
 
-/* A rank's own links stand for the rank where it writes and reads: upwards it writes, which is a
- * message by itself, downwards it reads what others have written.
- * @return for how many seconds per byte of the vector; NOT_OWN: the link is another one */
+/* If messages are written, a rank's own links stand for its work: the upward one for writing, which
+ * is a message of its own, the downward one for reading. @return seconds per byte of the vector;
+ * NOT_OWN for other links */
 static double own_work(const struct strag_traffic *traffic, const struct strag_message *message,
                        int link)
 {
@@ -331,7 +330,7 @@ static double own_work(const struct strag_traffic *traffic, const struct strag_m
                                                 : NOT_OWN;
 }
 
-/* Of the round at hand, and perhaps of the candidate. */
+/* Begin a link's load in a round, and in a candidate if it has none yet. */
 static void begin_load(const struct strag_platform *platform, int link)
 {
     struct strag_load *load = &platform->load[link];
@@ -345,7 +344,7 @@ static void begin_load(const struct strag_platform *platform, int link)
         load->pace = strag_platform_pace(platform, link);
 }
 
-/* @param busy  seconds per byte of the vector, where that is not said by the bytes: or NOT_OWN */
+/* @param busy  seconds per byte of the vector, or NOT_OWN if they follow from the bytes */
 static inline void add_load(struct strag_traffic *traffic, int link, double bytes, double busy,
                             int repeats)
 {
@@ -359,7 +358,7 @@ static inline void add_load(struct strag_traffic *traffic, int link, double byte
         traffic->busiest = load->total;
 }
 
-/* Which link stands for one on a message's route, and by which number the message counts there. */
+/* The link that stands for one on a message's route, and the weight of the message there. */
 static inline struct strag_sampled_hop stand_in(const struct strag_traffic *traffic, int from,
                                                 int to, int link)
 {
@@ -368,7 +367,7 @@ static inline struct strag_sampled_hop stand_in(const struct strag_traffic *traf
                : (struct strag_sampled_hop){link, 1};
 }
 
-/* What a message adds to a link on its route; the hop then names the one that stands for it. */
+/* Add a message to a link on its route. The hop then has the link that stands for it. */
 static void load_hop(struct strag_traffic *traffic, const struct strag_message *message,
                      struct strag_hop *hop, double amount, int repeats)
 {
@@ -380,8 +379,8 @@ static void load_hop(struct strag_traffic *traffic, const struct strag_message *
              own == NOT_OWN ? NOT_OWN : own * counted.weight, repeats);
 }
 
-/* Of a message on a tree, where nothing is written for several: as strag_links_route and load_hop,
- * without a route between them. @return how many hops there are */
+/* As strag_links_route and load_hop in one, for a message on a tree if messages are not written
+ * once. @return the number of hops */
 static int load_on_tree(struct strag_traffic *traffic, const struct strag_gathered *gathered,
                         struct strag_message *message, struct strag_hop *hops, int repeats)
 {
@@ -425,7 +424,7 @@ static int load_on_tree(struct strag_traffic *traffic, const struct strag_gather
     return count;
 }
 
-/* @return how many hops were written */
+/* @return the number of hops */
 static int find_route(const struct strag_traffic *traffic, const struct strag_gathered *gathered,
                       struct strag_message *message, struct strag_hop *hops)
 {
@@ -446,7 +445,7 @@ static int find_route(const struct strag_traffic *traffic, const struct strag_ga
     return route.nhops;
 }
 
-/* @return how many hops there are */
+/* @return the number of hops */
 static int load_route(struct strag_traffic *traffic, const struct strag_gathered *gathered,
                       struct strag_message *message, struct strag_hop *hops, int repeats)
 {
@@ -456,11 +455,11 @@ static int load_route(struct strag_traffic *traffic, const struct strag_gathered
     return nhops;
 }
 
-/* Between hosts so far from each other in their order, how much likelier is it that a message
- * leaves a group of hosts than between neighbours? Groups are blocks of g hosts, of which nobody
- * says how many: all g from 1 to all hosts are as likely on a scale of logarithms, and a message on
- * d hosts leaves with min(1, d / g). So it is (ln d - (d - 1) / hosts) / ln hosts, here without the
- * divisor; the logarithm to base 2 is straight between powers of two. */
+/* How much likelier does a message over `away` hosts, in their order, leave a group of hosts than
+ * one between neighbours? Groups are blocks of g consecutive hosts, with g unknown: on a
+ * logarithmic scale all g from 1 to all hosts are equally likely. A message over d hosts leaves its
+ * group with probability min(1, d / g). So the result is (ln d - (d - 1) / hosts) / ln hosts, here
+ * without the divisor. The logarithm to base 2 is interpolated linearly between powers of two. */
 static double leaving(int away, int hosts)
 {
     int log = 0;
@@ -470,7 +469,7 @@ static double leaving(int away, int hosts)
     return M_LN2 * base2 - (double)(away - 1) / hosts;
 }
 
-/* The hosts' nodes are in their order. The last one counts as next to the first. */
+/* Nodes of hosts are numbered in the hosts' order. The last host counts as next to the first. */
 static void note_distance(struct strag_traffic *traffic, const struct strag_gathered *gathered,
                           int repeats)
 {
@@ -483,7 +482,7 @@ static void note_distance(struct strag_traffic *traffic, const struct strag_gath
     traffic->leaving += gathered->amount * repeats * leaving(away, topology->hosts);
 }
 
-/* Long routes count as well: a ring of very many hosts has messages through thousands of links. */
+/* Hops count as operations, too: on a ring of very many hosts messages cross thousands of links. */
 static int load_links(struct strag_traffic *traffic, const struct strag_round *round, int repeats,
                       struct strag_error *err)
 {
@@ -513,8 +512,8 @@ static int load_links(struct strag_traffic *traffic, const struct strag_round *r
     return STRAG_OK;
 }
 
-/* A rank reduces one message after another: all of its messages, which were gathered together, end
- * when it has done so. */
+/* A rank reduces one message after another, so all of its messages, which are consecutive here, end
+ * when it has reduced the last one. */
 static void add_up_reducing(const struct strag_traffic *traffic)
 {
     struct strag_message *messages = traffic->platform->messages;
@@ -527,7 +526,7 @@ static void add_up_reducing(const struct strag_traffic *traffic)
     }
 }
 
-/* What is written is read afterwards, by a rank that reads one message after another. */
+/* Written messages are read afterwards, by a rank that reads one after another. */
 static void price_messages(const struct strag_traffic *traffic, double posted)
 {
     const struct strag_platform *platform = traffic->platform;
@@ -564,8 +563,8 @@ int strag_traffic_joins(struct strag_traffic *traffic, int rank)
     return traffic->first_seen;
 }
 
-/* Rounds that are like no other, to count next: some, then as many as lead to `most` if the next
- * ones have as many operations as those so far. */
+/* The number of unique rounds to count next: some at first, then as many as reach `most` if they
+ * have as many operations as those so far. */
 static int rounds_to_count(int round, int64_t operations, int64_t most)
 {
     enum { FEWEST = 32, MOST = 1024 };
@@ -601,7 +600,7 @@ int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_
     return operations;
 }
 
-/* @return STRAG_ERR_UNSUPPORTED where there are too many operations */
+/* @return STRAG_ERR_UNSUPPORTED if there are too many operations */
 static int visit_ranks(struct strag_traffic *traffic, struct strag_rounds rounds,
                        struct strag_error *err)
 {
@@ -639,7 +638,7 @@ int strag_traffic_gather(struct strag_traffic *traffic, const int *rounds, int c
     int status = visit_ranks(traffic, (struct strag_rounds){first, first + span}, err);
     if (status != STRAG_OK)
         return status;
-    /* With room for a route, for strag_traffic_alone. */
+    /* strag_traffic_alone needs room for a route. */
     return traffic->failed || !grow_hops(traffic->platform, 0) ? no_memory(traffic, err) : STRAG_OK;
 }
 

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Below this share of the job's time a loss is not worth a search. */
+/* A loss below this share of the job's time is not worth a search. */
 static const double worth_it = 0.05;
 
 /* A rank that caused this share of the loss is named as its cause. */
@@ -47,7 +47,7 @@ static double share_of(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
-/* ---- What is said ---- */
+/* ---- Phrases ---- */
 
 static bool is_lost(const struct strag_account *account)
 {
@@ -75,7 +75,7 @@ static struct phrase rank_phrase(const struct strag_account *account, int rank)
                   location->host);
 }
 
-/* The reason for which the previous component ran most calls. @return NULL: it ran none */
+/* The most frequent reason for a call of the previous component. @return NULL if it ran none */
 static const char *main_reason(const struct strag_account *account, uint64_t *calls)
 {
     const char *reason = NULL;
@@ -109,7 +109,7 @@ static struct phrase late_phrase(const struct strag_late *late)
     return ranks;
 }
 
-/* What strag did where it watched calls. */
+/* What strag did in a communicator whose calls it watched. */
 static struct phrase watched_phrase(const struct strag_account *account)
 {
     const struct strag_watch_summary *summary = account->summary;
@@ -167,7 +167,7 @@ static struct phrase did_phrase(const struct strag_account *account)
     return account->summary ? watched_phrase(account) : phrase("strag did not look for stragglers");
 }
 
-/* What the user may try; "": nothing. */
+/* What the user may try; "" if there is nothing. */
 static struct phrase try_phrase(const struct strag_account *account)
 {
     const struct strag_loss_of *cause = cause_of(account);
@@ -198,14 +198,14 @@ static void begin_line(const struct strag_account *account, FILE *out)
     fprintf(out, "strag: %s: ", account->name);
 }
 
-/* Hosts whose names are known. */
+/* The number of hosts with known names. */
 static int count_hosts(const struct strag_account *account)
 {
     struct strag_names names = {.count = 0};
     for (int r = 0; r < account->n; r++) {
         const char *host = account->ranks[r].host;
         if (host[0] && strag_names_find(&names, host) < 0 && !strag_names_add(&names, host, r))
-            break; /* out of memory: as many as were counted */
+            break; /* out of memory: return the count so far */
     }
     const int hosts = names.count;
     strag_names_free(&names);

@@ -7,15 +7,15 @@
 
 enum { IN_A_ROW = 32 }; /* calls of which the median is taken */
 
-/* By how much a clock is ahead, at a time of its own. */
+/* By how much a clock is ahead at `time` by that clock. */
 struct point {
     double time, ahead;
 };
 
 struct strag_clocks {
     int n, others;
-    int *clock;              /* [rank]: 0: the first known rank's; else its number */
-    int points;              /* of each */
+    int *clock;              /* [rank]: number of its clock; 0 is the first known rank's */
+    int points;              /* of each clock */
     struct point *points_of; /* [others * points] */
 };
 
@@ -36,9 +36,9 @@ struct strag_common strag_common_find(const struct strag_stays *ranks, int n)
     return common;
 }
 
-/* ---- Finding ---- */
+/* ---- Points ---- */
 
-/* Number the clocks. @param lowest  [n]: of each clock the lowest rank */
+/* Number the clocks. @param lowest  [n]: the lowest rank of each clock */
 static void number_clocks(struct strag_clocks *clocks, const struct strag_stays *ranks, int *lowest)
 {
     int count = 0;
@@ -55,7 +55,7 @@ static void number_clocks(struct strag_clocks *clocks, const struct strag_stays 
     clocks->others = count > 0 ? count - 1 : 0;
 }
 
-/* From the ends of calls of two ranks. */
+/* The difference of two ranks' clocks, from the ends of calls. */
 static struct point find_point(const struct strag_stays *rank, const struct strag_stays *first,
                                const struct strag_common *common, int from)
 {
@@ -78,7 +78,7 @@ static bool make(struct strag_clocks *clocks, const struct strag_stays *ranks,
         return false;
     }
     number_clocks(clocks, ranks, lowest);
-    /* none has only a few calls: what is left after the last one is as before it */
+    /* no point is made from a few left-over calls: the last one covers them */
     clocks->points = common->calls / IN_A_ROW > 0 ? common->calls / IN_A_ROW : common->calls > 0;
     clocks->points_of =
         calloc((size_t)clocks->others * (size_t)clocks->points + 1, sizeof *clocks->points_of);
@@ -132,6 +132,6 @@ double strag_clocks_shift(const struct strag_clocks *clocks, int rank, double ti
     }
     const double between = point[high].time - point[low].time;
     const double part = between > 0 ? (time - point[low].time) / between : 0;
-    /* before the first median and after the last one as between the two next to it */
+    /* outside of the medians, extrapolate from the two nearest ones */
     return time - point[low].ahead - part * (point[high].ahead - point[low].ahead);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When all ranks were in their calls, on one clock.
+ * Puts the times at which all ranks were in their calls on one clock.
  *
  * Processes of a host read the same clock; hosts' clocks differ, and drift. But no rank leaves an
  * allreduce before the last one has arrived, and all leave at about the same time. So the times at
- * which rank 0 and a rank of another host left the same calls, by their own clocks, show how these
- * differ: in the median of several calls in a row, and between two such medians in proportion to
- * the time. What remains is by how much later the one rank usually leaves than the other, less than
- * a call takes from the last arrival on; and what a clock does within these calls that is no drift.
+ * which rank 0 and a rank of another host left the same calls, by their own clocks, show the
+ * clocks' difference: the median over several calls in a row, and between two such medians a linear
+ * interpolation. Two errors remain: how much later one rank usually leaves than the other, which is
+ * less than a call takes from the last arrival on; and whatever a clock does within these calls
+ * besides drifting.
  */
 #ifndef STRAG_CLOCKS_H
 #define STRAG_CLOCKS_H
@@ -17,25 +18,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A call of a rank, by its clock: seconds. */
+/* A call of a rank, in seconds of the rank's clock. */
 struct strag_stay {
     double begin, end;
 };
 
-/* What a rank has kept of its calls: of the first one, and of every `every`-th from there on. */
+/* The stays that a rank has kept: of its first call, and of every `every`-th from there on. */
 struct strag_stays {
-    const struct strag_stay *stays; /* [kept]; NULL: not known */
+    const struct strag_stay *stays; /* [kept]; NULL if not known */
     int kept;
     uint64_t every; /* a power of 2 */
-    uint64_t clock; /* the same number: the same clock */
-    double seconds; /* in all calls, also in those that are not kept */
+    uint64_t clock; /* ranks with the same number read the same clock */
+    double seconds; /* in all calls, kept or not */
 };
 
-/* The calls that all ranks which are known have kept. */
+/* The calls that all ranks with known stays have kept. */
 struct strag_common {
-    int ranks;      /* that are known */
+    int ranks;      /* whose stays are known */
     int calls;      /* 0 with fewer than two ranks */
-    uint64_t every; /* they are call 0, every, 2 every, ... */
+    uint64_t every; /* the calls are 0, every, 2 every, ... */
 };
 
 static inline bool strag_stays_known(const struct strag_stays *rank)
@@ -46,7 +47,7 @@ static inline bool strag_stays_known(const struct strag_stays *rank)
 /** @param ranks  [n] */
 struct strag_common strag_common_find(const struct strag_stays *ranks, int n);
 
-/** @param call  below common->calls; the rank is known */
+/** @param call  below common->calls; the rank's stays must be known */
 static inline const struct strag_stay *strag_common_stay(const struct strag_common *common,
                                                          const struct strag_stays *rank, int call)
 {
@@ -66,7 +67,7 @@ int strag_clocks_find(const struct strag_stays *ranks, int n, const struct strag
 /** NULL is allowed. */
 void strag_clocks_free(struct strag_clocks *clocks);
 
-/** A time by a rank's clock on that of the first rank that is known. */
+/** Convert a time by a rank's clock to the clock of the first rank whose stays are known. */
 double strag_clocks_shift(const struct strag_clocks *clocks, int rank, double time);
 
 #endif

@@ -17,7 +17,7 @@ struct strag_ledger strag_ledger_begin(struct strag_stay *stays, int room)
         .stays = stays, .room = stays ? room : 0, .every = 1, .shortest = INFINITY};
 }
 
-/* Those of every second call that is kept. */
+/* Keep only every second stay. */
 static void thin_out(struct strag_ledger *ledger)
 {
     ledger->kept /= 2;

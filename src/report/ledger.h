@@ -5,8 +5,8 @@
  *
  * Blocking calls have the same number on all ranks, so that their times can be compared (loss.h).
  * The times of all calls are kept as long as there is room; then those of every second call, of
- * every fourth, ...: always the same calls on all ranks, spread over the whole run, in the same
- * memory however many there are.
+ * every fourth, and so on. These are the same calls on all ranks, spread over the whole run, and
+ * their memory does not grow with the number of calls.
  */
 #ifndef STRAG_LEDGER_H
 #define STRAG_LEDGER_H
@@ -20,41 +20,41 @@
 enum strag_ledger_kind {
     STRAG_LEDGER_BLOCKING,
     STRAG_LEDGER_NONBLOCKING,
-    STRAG_LEDGER_PERSISTENT, /* starts; or MPI_Allreduce_init, where starts are not seen */
+    STRAG_LEDGER_PERSISTENT, /* starts; or MPI_Allreduce_init, if starts cannot be counted */
     STRAG_LEDGER_KINDS
 };
 
-/* What ran a call is a number below this, whose meaning is the caller's. */
+/* Numbers of outcomes: of what ran a call. The caller gives them their meaning. */
 enum { STRAG_LEDGER_OUTCOMES = 64 };
 
 struct strag_ledger {
     uint64_t calls[STRAG_LEDGER_KINDS];
-    double bytes;             /* of the vectors of all these */
-    double shortest, longest; /* vector, bytes */
+    double bytes;             /* of all calls' vectors */
+    double shortest, longest; /* the shortest and longest vector, bytes */
     double seconds;           /* in blocking calls */
     uint64_t watched;         /* blocking calls of `watched_from` bytes and more */
     size_t watched_from;
-    uint64_t outcome[STRAG_LEDGER_OUTCOMES]; /* calls that each has run */
+    uint64_t outcome[STRAG_LEDGER_OUTCOMES]; /* [outcome]: calls with it */
 
     struct strag_stay *stays; /* [room]: of every `every`-th blocking call, from the first on */
     int room, kept;
     uint64_t every;
 };
 
-/** How many times a rank of a communicator with `n` ranks keeps: 64 to 4,096, so that those of all
- * ranks take 16 MiB, or 1 KiB for each rank where that is more. */
+/** How many stays a rank of a communicator with `n` ranks keeps: 64 to 4,096, so that those of all
+ * ranks take at most 16 MiB, or 1 KiB per rank if that is more. */
 int strag_ledger_room(int n);
 
 /**
- * An empty one.
+ * Create an empty ledger.
  *
- * @param stays  NULL: no times are kept
+ * @param stays  [room]; NULL to keep no times
  * @param room   a multiple of 2
  */
 struct strag_ledger strag_ledger_begin(struct strag_stay *stays, int room);
 
 /**
- * Note a call.
+ * Record a call.
  *
  * @param outcome  what ran it, 0 to STRAG_LEDGER_OUTCOMES - 1
  * @param bytes    of its vector

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is found while calls are examined. */
+/* The state of a search through the calls. */
 struct search {
     const struct strag_stays *ranks;
     int n;
     struct strag_common common;
     struct strag_clocks *clocks;
-    double *sorted; /* [n]: arrivals; then durations */
-    double *late;   /* [calls]: by how much the last one was; 0: the call does not count */
+    double *sorted; /* [n]: a call's arrivals, then its durations */
+    double *late;   /* [calls]: by how much the last rank was late; 0 if the call does not count */
     int *last;      /* [calls] */
     struct sum {
         uint64_t calls;
@@ -25,7 +25,7 @@ struct search {
     } * of; /* [n] */
 };
 
-/* The rank that came last; all arrivals in order. */
+/* Find the rank that came last, and sort all arrivals. */
 static int find_last(const struct search *search, int call)
 {
     int ranks = 0, last = -1;
@@ -44,7 +44,7 @@ static int find_last(const struct search *search, int call)
     return last;
 }
 
-/* How long the ranks were in a call, in order. */
+/* Sort the times that the ranks were in a call. */
 static void find_durations(const struct search *search, int call)
 {
     int ranks = 0;
@@ -78,7 +78,7 @@ static double look_at(struct search *search, int call, struct strag_loss *loss)
     return wait;
 }
 
-/* The median of how late a rank was where it was last. */
+/* The median of how late a rank was in the calls in which it was last. */
 static double median_of(const struct search *search, int rank, double *late)
 {
     int count = 0;
@@ -89,7 +89,7 @@ static double median_of(const struct search *search, int rank, double *late)
     return count ? late[count / 2] : 0;
 }
 
-/* @param late  room for the calls @param scale  from the sampled calls to all */
+/* @param late  scratch for all calls @param scale  from the sampled calls to all */
 static void name_ranks(const struct search *search, double scale, double *late,
                        struct strag_loss *loss)
 {
@@ -109,7 +109,7 @@ static void name_ranks(const struct search *search, double scale, double *late,
     }
 }
 
-/* @return what the sums are to be multiplied by, from the sampled calls to all */
+/* @return the factor by which sums over the sampled calls become those of all calls */
 static double scale_of(const struct search *search)
 {
     double seen = 0, seconds = 0;
