@@ -45,10 +45,10 @@ int strag_plan_proof_write(const char *file, const struct strag_given *given,
 
 static json_int_t integer_of(json_t *proof, const char *key)
 {
-    return json_integer_value(json_object_get(proof, key)); /* 0: it is none */
+    return json_integer_value(json_object_get(proof, key)); /* 0 if it is no integer */
 }
 
-/* For how many ranks is this text a plan that is proved? 0: it is not known to be one. */
+/* For how many ranks is this text a proved plan? 0 if there is no record of a proof. */
 static json_int_t ranks_proved(const char *file, const char *text, size_t length)
 {
     char name[PATH_MAX], hash[17], *said = NULL;
