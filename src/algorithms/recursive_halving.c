@@ -5,7 +5,7 @@
  *
  * p ranks, p blocks. Each rank is responsible for a range of blocks, at first all of them. In every
  * round of the reduce-scatter it keeps the half that its partner does not, and sends the other:
- * most to the nearest rank, which is the nearest host where ranks are in the order of the machine.
+ * most to the nearest rank, which is on the nearest host if ranks are in the order of the machine.
  * With p = 8 rank 0 does this:
  *
  *     round    partner    sends     receives
