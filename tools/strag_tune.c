@@ -85,7 +85,7 @@ struct tune {
     struct options options;
     int rank;
     struct tune_job job;
-    MPI_Comm sync;         /* for all communication that is not measured */
+    MPI_Comm sync;         /* for communication that is not measured */
     int contenders, shown; /* the last `shown` are other components */
     const char *names[CONTENDERS_MAX];
     char *components; /* the text of those components' names */

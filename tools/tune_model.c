@@ -106,7 +106,7 @@ static struct line measure_line(MPI_Comm pair, exchange *run, char *memory)
 {
     int bytes = LONG, is_slow, rank;
     MPI_Comm_rank(pair, &rank);
-    run(pair, rank, memory, LONG_SLOW); /* sets strag up: the info key counts only then */
+    run(pair, rank, memory, LONG_SLOW); /* sets strag up: the info key takes effect then */
     double seconds = time_exchange(pair, run, memory, SHORT);
     const double start = MPI_Wtime();
     run(pair, rank, memory, LONG);

@@ -4,7 +4,7 @@
  *
  * In the first dimension, of size d, every line of ranks does a reduce-scatter by ring: each rank
  * ends with one d-th of the vector, summed over its line. In the second dimension the lines do the
- * same with what their ranks have left, and so on; then the allgathers in the opposite order.
+ * same with these parts, and so on; then the allgathers follow in the opposite order.
  * A torus of 3 x 2, rank r at (r % 3, r / 3), 6 blocks; what rank 0 sends and receives:
  *
  *     round   dimension   sends to          receives from

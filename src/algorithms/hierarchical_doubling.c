@@ -20,7 +20,7 @@
  *
  *     rounds  2 sum over levels below the top of ceil(log2 d_l), + floor(log2 d_top) (+ 2: fold)
  *
- * Whole vectors throughout. On one switch without hosts it is recursive doubling.
+ * All messages are whole vectors. With one rank per host on one switch, it is recursive doubling.
  */
 #include "algorithms/binomial.h"
 #include "algorithms/fold.h"

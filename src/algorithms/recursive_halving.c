@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recursive halving and doubling (Rabenseifner): pairs swap halves of what is left, then put the
- * pieces together again in the opposite order.
+ * Recursive halving and doubling (Rabenseifner): pairs swap halves of their remaining blocks, then
+ * put the pieces together again in the opposite order.
  *
  * p ranks, p blocks. Each rank is responsible for a range of blocks, at first all of them. In every
  * round of the reduce-scatter it keeps the half that its partner does not, and sends the other:

@@ -335,7 +335,7 @@ static void find_last(struct forest *forest)
     }
 }
 
-/* @return false: out of memory */
+/* @return false when out of memory */
 static bool grow(struct forest *forest, const struct strag_torus *torus)
 {
     const size_t branches = (size_t)forest->trees * (size_t)forest->n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Swing: pairs swap halves of the rest, as in recursive halving, but with partners that are close
- * on a torus. Between few bytes and few rounds, it has forms that divide in the first steps;
- * `swing-latency` never divides.
+ * Swing: pairs swap halves of their remaining blocks, as in recursive halving, but with partners
+ * that are close on a torus. Between few bytes and few rounds, it has forms that divide in the
+ * first steps; `swing-latency` never divides.
  *
  * swing_walk.h tells which ranks meet. In a step of the reduce-scatter the ranks of the lower list
  * keep the lower blocks and send the upper ones; ranks of the upper list do the opposite. The

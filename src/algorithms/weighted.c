@@ -279,7 +279,7 @@ struct turn {
     int rank, place, index;
     int round;
     int step;          /* within the body */
-    int adding, given; /* segments: contributions to this one travel, and sums of that one */
+    int adding, given; /* the segments whose contributions, and whose sums, travel */
 };
 
 static bool exists(const struct weighted *weighted, int segment)

@@ -78,7 +78,7 @@ const char *strag_algorithm_name(int index);
  */
 const char *strag_algorithm_summary(const char *name);
 
-/* ---- Layout: a machine as somebody describes it ---- */
+/* ---- Layout: the description of a machine ---- */
 
 /** Hosts, and the switches or the grid that join them. */
 struct strag_layout;
@@ -108,8 +108,9 @@ int strag_layout_parse(const char *text, size_t length, const char *name,
  * take.
  *
  * @param kind  "torus", "mesh", "hyperx", "hammingmesh" or "tree"
- * @param text  the sizes: "8x8x4" for the first three; BOARD:GRID, "2x2:16x16", for a hammingmesh;
- *              ranks per host, "2,3" or "((2,3),(4))", each with "@GBIT" for its uplink, for a tree
+ * @param text  the sizes: "8x8x4" for the first three; for a hammingmesh, BOARD:GRID, "2x2:16x16";
+ *              for a tree, ranks per host, "2,3" or "((2,3),(4))", each followed by "@GBIT" if its
+ *              uplink is given
  * @return as strag_layout_read
  */
 int strag_layout_describe(const char *kind, const char *text, struct strag_layout **layout,
@@ -176,8 +177,8 @@ const char *strag_topology_host(const struct strag_topology *topology, int rank)
 struct strag_allreduce;
 
 /**
- * An allreduce of n ranks on an ideal machine: nobody is late, no link is slow, and the model has
- * its usual numbers. The functions below change that.
+ * An allreduce of n ranks on an ideal machine: no rank is late, no link is slow, and the model has
+ * its default numbers. The functions below change that.
  *
  * @param n         ranks, at least 1
  * @param topology  of n ranks, must live as long as the allreduce; NULL if each rank has a host of
@@ -204,7 +205,7 @@ int strag_allreduce_set_ports(struct strag_allreduce *allreduce, int ports,
 /**
  * Name the rank that arrives after the others. A second call replaces the first one's rank.
  *
- * @param rank   the straggler, or -1, the initial value, if nobody is late
+ * @param rank   the straggler, or -1, the initial value, if no rank is late
  * @param delay  seconds, 0 or more
  * @return STRAG_OK or STRAG_ERR_ARGUMENT
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A user plan: the plans of all ranks as data, written down by somebody (plan_file.h) or taken from
- * an algorithm, in the form that doc/plan-format.md describes. Ranks that do the same form one
- * group, and operations that a rank repeats form one loop. A ring of 1,024 ranks has four million
+ * A user plan: the plans of all ranks as data, written by a user (plan_file.h) or taken from an
+ * algorithm, in the form that doc/plan-format.md describes. Ranks that do the same form one group,
+ * and operations that a rank repeats form one loop. A ring of 1,024 ranks has four million
  * operations, of which ten are stored here:
  *
  *     group     ranks first, first + step, ..: j is a rank's place among them

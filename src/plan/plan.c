@@ -465,7 +465,7 @@ int strag_visitor_finish(struct strag_builder *builder, struct strag_error *err)
     return status;
 }
 
-/* Give back what was not needed. Out of memory is kept as the builder's error. */
+/* Give back unused room. Out of memory is kept as the builder's error. */
 static void *cut(struct strag_builder *builder, void *items, int used, size_t size)
 {
     void *moved = items && used > 0 ? realloc(items, (size_t)used * size) : items;

@@ -212,7 +212,7 @@ static void read_op(struct reader *reader, json_t *object, int index)
 static struct strag_given_value read_value(struct reader *reader, json_t *object, const char *key)
 {
     json_t *value = json_object_get(object, key);
-    const size_t length = json_array_size(value); /* 0: no array */
+    const size_t length = json_array_size(value); /* 0 if it is no array */
     int32_t parts[3] = {0};
     if (!json_is_array(value))
         return (struct strag_given_value){.start =

@@ -11,7 +11,7 @@
 
 enum { PROOF_VERSION = 1, PROOF_MAX = 4096 /* bytes of such a file */ };
 
-/* @return false: it is too long */
+/* @return false if it is too long */
 static bool name_proof(const char *file, char *name, size_t size)
 {
     const int length = snprintf(name, size, "%s.proof", file);

@@ -12,7 +12,7 @@ int strag_fail_op(const struct strag_plan *plan, int op, const char *what, struc
 /** Is plans[rank] well formed? @return STRAG_OK or STRAG_ERR_FALSE */
 int strag_verify_form(struct strag_plan *const *plans, int n, int rank, struct strag_error *err);
 
-/** Are a well-formed plan's operations ordered where they touch the same blocks?
+/** Are a well-formed plan's operations ordered if they touch the same blocks?
  *  @return STRAG_OK, STRAG_ERR_FALSE or STRAG_ERR_MEMORY */
 int strag_verify_hazards(const struct strag_plan *plan, struct strag_error *err);
 

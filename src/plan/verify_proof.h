@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the proof of all plans together share. For verify.c, verify_match.c and
+/* Shared by the parts of the proof that take all plans together: verify.c, verify_match.c,
  * verify_run.c. */
 #ifndef STRAG_VERIFY_PROOF_H
 #define STRAG_VERIFY_PROOF_H
