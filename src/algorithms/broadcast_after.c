@@ -4,8 +4,8 @@
  *
  * The other n - 1 ranks do an allreduce among themselves. Then one of them and the straggler
  * exchange whole vectors, and these two broadcast the result: in every round each rank that has it
- * sends it to one that does not. With the straggler as node 0, its partner as node 1 and so on, n =
- * 6:
+ * sends it to one that does not. With the straggler as node 0, its partner as node 1 and so on,
+ * n = 6:
  *
  *     round      0       1       2
  *              0 - 1   0 > 2   0 > 4       after the arrival, whole vectors

@@ -38,8 +38,8 @@
  *
  * A window takes the time of two sections over a fast link, or of one over the slow link, which is
  * l times slower. With l >= 2, as here, windows of the first and the last body take the time of one
- * section over a fast link, and the whole takes that of (l k + 2) / k vectors. With l < 2 this is
- * not worthwhile: all segments are of pattern B, with stages 3 and 1 in one body, 4 and 2 in the
+ * section over a fast link, and the whole takes the time of (l k + 2) / k vectors. With l < 2 this
+ * is not worthwhile: all segments are of pattern B, with stages 3 and 1 in one body, 4 and 2 in the
  * next. Then the slow host has time left in every window, which chunks fill. All fast hosts send
  * them to it directly, one per window, and get them back in the next h windows. A chunk has (2-l)/l
  * of a section, so that every link is busy in every window, and the whole takes 2(n-1) l / ((n-2) l

@@ -164,7 +164,7 @@ static int make_plan(struct strag_instance *instance, int rank, bool alone,
 int strag_instance_plan(const struct strag_instance *instance, int rank, struct strag_plan **plan,
                         struct strag_error *err)
 {
-    struct strag_instance same = *instance; /* make_plan takes nothing of it */
+    struct strag_instance same = *instance; /* make_plan moves nothing out of it */
     return make_plan(&same, rank, false, plan, err);
 }
 

@@ -118,10 +118,10 @@ struct strag_algorithm {
     void (*bounds)(const struct strag_problem *problem, struct strag_bounds *bounds);
     /** How many rounds from this one on, at least 1, carry the same traffic: the same pairs of
      * ranks exchange as many bytes, reduced or not, if blocks are of equal size. *period comes in
-     * as 1. If rounds take turns, it is set: then that many of round, round + *period, round + 2 *
-     * *period, ... carry the same traffic, and so it is from each of the *period rounds from this
-     * one on. The straggler takes part in all of these rounds, or in none. NULL if no two rounds
-     * are known to be identical. */
+     * as 1. If rounds take turns, it is set: then that many of round, round + *period,
+     * `round + 2 * *period`, ... carry the same traffic, and so it is from each of the *period
+     * rounds from this one on. The straggler takes part in all of these rounds, or in none. NULL if
+     * no two rounds are known to be identical. */
     int (*same_rounds)(const struct strag_problem *problem, int round, int *period);
     /** With `same_rounds`, for pipelines: if this many blocks are added in the middle of the
      * vector, as long as those there, every stretch of identical rounds has one more repetition,
@@ -132,10 +132,11 @@ struct strag_algorithm {
      * to STRAG_FORMS_MAX - 1, or a negative number if no rounds are identical. problem->shared is
      * set. NULL if there is one form. */
     int (*form_of)(const struct strag_problem *problem, int blocks);
-    /** Does every rank r do what rank 0 does, turned: with r added to all peers, modulo n, and r *
-     * *shift to all first blocks, modulo the blocks? n * *shift is a multiple of the blocks, all of
-     * which are of the same size; no range wraps around after the last one on any rank, and no peer
-     * is n/2 ranks away. Proofs rest on the answer (verify_proof.h). NULL if it is not known. */
+    /** Does every rank r do what rank 0 does, turned: with r added to all peers, modulo n, and
+     * `r * *shift` to all first blocks, modulo the blocks? `n * *shift` is a multiple of the
+     * blocks, all of which are of the same size; no range wraps around after the last one on any
+     * rank, and no peer is n/2 ranks away. Proofs rest on the answer (verify_proof.h). NULL if it
+     * is not known. */
     bool (*turns)(const struct strag_problem *problem, int *shift);
 };
 
