@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strag cost: what algorithms take by the link-load model, for a list of sizes.
+ * strag cost: the time that algorithms take by the link-load model, for a list of sizes.
  */
 #include "base/text.h"
 #include "draw.h"
@@ -17,23 +17,23 @@ enum mode { ROUNDS, CLOCKS };
 
 static const char *const modes[] = {"rounds", "clocks", NULL};
 
-/* In text, algorithms are columns up to this number of them; of more, each is a row with this many
+/* In text, up to ALGORITHMS_BESIDE algorithms are columns; more are rows of up to SIZES_BESIDE
  * sizes. */
 enum { ALGORITHMS_BESIDE = 6, SIZES_BESIDE = 6 };
 
-/* What is printed: a column of estimates per algorithm, a row per size; the other way round where
- * that is too wide. */
+/* What is printed: a column per algorithm, a row per size; the other way round if that is too
+ * wide. */
 struct table {
     const struct machine *machine;
-    struct strag_platform *platform; /* what all are priced on */
+    struct strag_platform *platform; /* on which all are priced */
     int mode;
-    bool quick; /* samples if there are very many messages */
+    bool quick; /* messages are sampled if there are very many */
     size_t *bytes;
     int sizes;
     const struct strag_algorithm *algorithms[ALGORITHMS_MAX];
     double *seconds; /* [algorithm * sizes + size] */
-    double *rated;   /* the same as they are compared (strag_select_rated); by clocks the same;
-                        INFINITY where the algorithm runs only if it is named */
+    double *rated;   /* the estimates as the selection compares them (strag_select_rated); with
+                        clocks as above; INFINITY if the algorithm runs only if it is named */
     int columns;
 };
 
@@ -47,7 +47,8 @@ static double *rated_of(const struct table *table, int column)
     return table->rated + (size_t)column * (size_t)table->sizes;
 }
 
-/* As the selection takes it. Of equals the first: they were added up in another order. */
+/* The best algorithm at a size, as the selection finds it. Times that differ by rounding only count
+ * as equal, and of equal ones the first is the best. */
 static int best_column(const struct table *table, int size)
 {
     int best = 0;
@@ -157,7 +158,7 @@ static const char *no_picture(const struct table *table)
     return table->sizes < 2 ? "--format svg needs two sizes or more" : NULL;
 }
 
-/* What it is drawn from. */
+/* Write the JSON that a picture is drawn from. */
 static int write_drawn(const void *table)
 {
     write_json(table);
@@ -169,8 +170,8 @@ enum { SVG = 3 };
 static const char *const formats[] = {"text", "csv", "json", [SVG] = "svg", NULL};
 static void (*const writers[])(const struct table *table) = {write_text, write_csv, write_json};
 
-/* Mode `rounds`, of one count of blocks. If `least` knows no less, it and the count are set, and
- * likewise what the next column is rated. */
+/* Estimate one count of blocks in mode `rounds`. Lowers `least`, with its count in `blocks`, and
+ * the next column's rated times if this count is better. */
 static int estimate_rounds(const struct table *table, const struct strag_algorithm *algorithm,
                            int count, double *least, int *blocks, struct strag_error *err)
 {
@@ -200,7 +201,7 @@ static int estimate_rounds(const struct table *table, const struct strag_algorit
     return STRAG_OK;
 }
 
-/* Mode `clocks`, of the blocks that are best by `rounds`. */
+/* Estimate in mode `clocks`, with the blocks that are best by mode `rounds`. */
 static int estimate_clocks(const struct table *table, const struct strag_algorithm *algorithm,
                            const int *blocks, double *seconds, struct strag_error *err)
 {
@@ -216,7 +217,7 @@ static int estimate_clocks(const struct table *table, const struct strag_algorit
     return status;
 }
 
-/* Of all counts of blocks. Some may have too many messages for a quick estimate. */
+/* Estimate all counts of blocks. Some may have too many messages for a quick estimate. */
 static int estimate_choices(const struct table *table, const struct strag_algorithm *algorithm,
                             const int *choice, int choices, double *least, int *blocks,
                             struct strag_error *err)
@@ -231,7 +232,7 @@ static int estimate_choices(const struct table *table, const struct strag_algori
     return estimated > 0 ? STRAG_OK : status;
 }
 
-/* For each size with the count of blocks that is best for it. */
+/* Estimate each size with the count of blocks that is best for it. */
 static int estimate(const struct table *table, const struct strag_algorithm *algorithm,
                     double *seconds, struct strag_error *err)
 {
@@ -266,8 +267,8 @@ static int add_column(struct table *table, const struct strag_algorithm *algorit
     return status;
 }
 
-/* What cannot be planned is left out, and named; but not algorithms for stragglers where no rank is
- * late. */
+/* Add a column for each algorithm. Those that cannot be planned are left out, and named, except
+ * algorithms for stragglers if no rank is late. */
 static int add_all_columns(const struct command *command, const struct algorithms *named,
                            struct table *table)
 {
@@ -357,7 +358,7 @@ static int run_on(const struct command *command, const struct arguments *argumen
     return result;
 }
 
-/* Only what is an allreduce takes the time of one. */
+/* A plan is priced only if it is proved to be an allreduce. */
 static bool is_proved(const struct command *command, const struct file_plan *plan)
 {
     struct strag_error err;

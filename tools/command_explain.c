@@ -20,7 +20,7 @@ static void (*const writers[])(struct explanation *explanation) = {explain_write
 
 /* ---- What to explain ---- */
 
-/* A rules file, which must be right also where its rules do not hold. NULL: none is given. */
+/* Read a rules file, if one is given. Rules that do not hold must be valid, too. */
 static int read_rules(const struct command *command, const char *file, struct strag_rules **rules)
 {
     struct strag_error err;
@@ -31,8 +31,8 @@ static int read_rules(const struct command *command, const char *file, struct st
                     err.text);
 }
 
-/* All that the choice rests on: what options say, or what a job saved. Slots for messages are taken
- * to be as many as a few ranks have. */
+/* The circumstances of the choice, as options give them, or as a job saved them. As many slots for
+ * messages are assumed as with few ranks. */
 static struct strag_circumstances circumstances_of(struct explanation *explanation,
                                                    const struct strag_rules *rules)
 {
@@ -57,7 +57,7 @@ static struct strag_circumstances circumstances_of(struct explanation *explanati
     return made;
 }
 
-/* Even if the model did not decide, the candidates have their estimates.
+/* Have candidates priced, even if the model did not decide.
  * @return STRAG_OK, or why there is nothing to explain */
 static int ask_model(const struct strag_circumstances *circumstances, struct strag_choice *choice)
 {
@@ -71,7 +71,7 @@ static int ask_model(const struct strag_circumstances *circumstances, struct str
                         &choice->selection, &choice->why);
 }
 
-/* Does this strag choose what the job's did? */
+/* Does this strag make the table that the job's strag made? */
 static int compare_with_saved(const struct explanation *explanation, bool as_text)
 {
     const struct strag_saved *saved = explanation->machine->saved;
@@ -146,7 +146,7 @@ static bool read_minimum(const struct command *command, const char *text, size_t
     return refuse(command, "%s: %s; or auto", option_name(OPTION_MINIMUM), err.text);
 }
 
-/* `auto`: as a job has it whose hosts' ranks share memory. */
+/* `auto`: the minimum of a job whose hosts' ranks share memory. */
 static size_t usual_minimum(const struct machine *machine)
 {
     const int hosts = machine->topology ? machine->topology->hosts : machine->problem.n;

@@ -15,7 +15,7 @@
 
 enum { COLUMNS = 100, INDENT = 4 };
 
-/* Indented lines of at most `COLUMNS` columns. */
+/* Write a text in indented lines of at most `COLUMNS` columns. */
 static void write_wrapped(const char *text)
 {
     int column = 0;
@@ -104,7 +104,7 @@ static void write_json(void)
 
 /* ---- The manual page, in mdoc(7) ---- */
 
-/* Text on a line of its own; no character means anything to mdoc. */
+/* Write text on a line of its own, in which no character has a meaning for mdoc. */
 static void write_roff(const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -120,7 +120,7 @@ static void write_roff(const char *text)
     putchar('\n');
 }
 
-/* An item of a list: its name in the font for such names. */
+/* Write an item of a list, with its name in the font for names of commands. */
 static void write_item(const char *name)
 {
     fputs(".It Xo\n.Cm ", stdout);

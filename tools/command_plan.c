@@ -23,11 +23,11 @@ static show_function *const shows[] = {strag_show_text, strag_show_json, strag_s
 
 enum { ALL_RANKS = -1 };
 
-/* Of more ranks all are shown only if they are asked for: nobody means to write very much by
- * leaving out an option. */
+/* With more ranks, all are shown only if an option asks for it, since leaving out an option should
+ * not write very much. */
 enum { RANKS_UNASKED = 1024 };
 
-/* How it is to be shown. */
+/* How plans are shown. */
 struct manner {
     int rank, format;
     bool compact;
@@ -46,7 +46,7 @@ static int show_plans(const void *what)
     const struct manner *manner = showing->manner;
     struct strag_error err;
     const struct strag_ranks one = {manner->rank, manner->rank + 1}, all = {0, instance->problem.n};
-    /* If a terminal gets the plans, too, the line would be in their way. */
+    /* If the plans go to a terminal, too, the line of progress would disturb them. */
     const struct strag_progress *progress = terminal_progress_of_output();
     clear_terminal();
     int status = manner->compact

@@ -14,7 +14,7 @@
 
 /* With more hosts than this, adjacent equal ones share a line. */
 #define HOSTS_MAX 32
-/* Hosts of a picture. */
+/* The most hosts of a picture. */
 #define DRAWN_MAX 1024
 
 static double gbit(double bytes_per_second)
@@ -72,7 +72,7 @@ static void write_network(const struct strag_topology *topology)
     putchar('\n');
 }
 
-/* Those that the description has, without a root that was added to join them. */
+/* Count the switches of the description, without a root that was added to join them. */
 static int count_switches(const struct machine *machine)
 {
     const struct strag_layout *layout = machine->layout;
@@ -111,7 +111,7 @@ static void write_job(const struct strag_topology *topology)
         puts("not the same number on each");
 }
 
-/* Why algorithms for tori do not apply; NULL: they do. */
+/* Why algorithms for tori do not apply, or NULL if they do. */
 static const char *no_box(const struct strag_topology *topology)
 {
     if (topology->box)
@@ -144,7 +144,7 @@ static void write_box(const struct strag_topology *topology)
 static void write_level(const struct strag_topology *topology, int level)
 {
     int nodes = 0;
-    double slowest = INFINITY, fastest = 0; /* uplinks that are given, bytes per second */
+    double slowest = INFINITY, fastest = 0; /* of configured uplinks, bytes per second */
     for (int i = 0; i < topology->nnodes; i++) {
         const struct strag_node *node = &topology->nodes[i];
         if (node->level != level)
@@ -191,7 +191,7 @@ static void write_ranks(const int32_t *ranks, int count)
     }
 }
 
-/* " at (1,0)", unless that is the host's name; nothing on a tree. */
+/* Write " at (1,0)", unless that is the host's name or the network is a tree. */
 static void write_position(const struct strag_topology *topology, const struct strag_node *node)
 {
     int at[STRAG_DIMS_MAX];
@@ -260,7 +260,7 @@ static void write_hosts(const struct strag_topology *topology, int first, int co
     printf(", %d on each\n", from->leaves);
 }
 
-/* The next node that is not below this one, depth first; 0: there is none. */
+/* The next node that is not below this one, depth first, or 0 if there is none. */
 static int next_node(const struct strag_topology *topology, int i, int *depth)
 {
     const struct strag_node *nodes = topology->nodes;
@@ -404,16 +404,16 @@ static void write_json_node(const struct strag_topology *topology, int index)
     printf("]}");
 }
 
-/* What a picture needs besides. */
+/* What a picture needs in addition. */
 struct drawn {
     const struct machine *machine;
-    const struct strag_algorithm *algorithm; /* NULL: links are drawn in the same way */
+    const struct strag_algorithm *algorithm; /* NULL if all links are drawn in the same way */
     struct strag_links *links;
     double *load; /* [link]: vectors */
 };
 
-/* Those that are there, each as its ends, dimension, bytes a second and load (pictures/machine.py).
- */
+/* Write the links that exist, each as ends, dimension, bytes a second and load
+ * (pictures/machine.py). */
 static void write_json_links(const struct drawn *drawn)
 {
     const char *comma = "";
@@ -437,7 +437,7 @@ static void write_json_links(const struct drawn *drawn)
     }
 }
 
-/* @param drawn  NULL: for a program */
+/* @param drawn  NULL if the JSON is for a program, not for a picture */
 static void write_json(const struct machine *machine, const struct drawn *drawn)
 {
     const struct strag_topology *topology = machine->topology;
@@ -518,7 +518,7 @@ enum { TEXT, JSON, SVG };
 
 static const char *const formats[] = {"text", "json", "svg", NULL};
 
-/* If no machine is named, this one is meant. */
+/* Without a named machine, this machine is meant. */
 static struct arguments with_machine(const struct arguments *arguments)
 {
     struct arguments meant = *arguments;

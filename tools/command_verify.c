@@ -17,12 +17,12 @@ enum { TEXT, JSON };
 static const char *const formats[] = {"text", "json", NULL};
 static const char opening[] = "{\"verified\":[";
 
-/* What is proved, and how it is said. */
+/* What is proved, and how results are written. */
 struct proofs {
     struct machine machine;
     struct algorithms named;
-    const struct strag_given *given; /* NULL: no plan is from a file */
-    const char *proof;               /* that file, if its proof is to be written; NULL: it is not */
+    const struct strag_given *given; /* NULL if no plan is from a file */
+    const char *proof;               /* that file if its proof is to be written, else NULL */
     int format;
     int written; /* so far */
 };
@@ -65,7 +65,7 @@ static int prove(const struct proofs *proofs, const struct strag_algorithm *algo
                                err);
 }
 
-/* Prove one n on the machine; 0: as many ranks as it has. EXIT_FALSE: the next may follow. */
+/* Prove one n, or with 0 the machine's ranks. After EXIT_FALSE, other proofs may follow. */
 static int verify_one(struct proofs *proofs, const struct strag_algorithm *algorithm, int n)
 {
     struct machine *machine = &proofs->machine;

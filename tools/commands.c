@@ -42,7 +42,7 @@ void close_file_plan(struct file_plan *plan)
     plan->given = NULL;
 }
 
-/* "; or --plan FILE": where the command takes it. */
+/* "; or give --plan FILE" if the command takes it, else "". */
 static const char *or_a_plan(const struct command *command)
 {
     return option_of(command, OPTION_PLAN) ? "; or give --plan FILE" : "";
@@ -82,7 +82,7 @@ const struct strag_algorithm *need_algorithm(const struct command *command,
     return has_operand(command, name, "") ? find(command, name, "") : NULL;
 }
 
-/* Each is taken once. */
+/* Add an algorithm unless it has been added before. */
 static void add_algorithm(struct algorithms *named, const struct strag_algorithm *algorithm)
 {
     int a = 0;
@@ -92,7 +92,7 @@ static void add_algorithm(struct algorithms *named, const struct strag_algorithm
         named->algorithm[named->count++] = algorithm;
 }
 
-/* Those of the table. */
+/* Add the algorithms of the table that a list names. */
 static bool add_named(const struct command *command, const char *text, struct algorithms *named)
 {
     char name[64], names[STRAG_NAMES_MAX];

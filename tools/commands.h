@@ -2,7 +2,7 @@
 /*
  * The commands of `strag`, and the readers of arguments that they share.
  *
- * The readers return true, or explain the fault and what is accepted on stderr and return
+ * The readers return true, or explain on stderr what is wrong and what is accepted, and return
  * false.
  */
 #ifndef STRAG_COMMANDS_H
@@ -12,7 +12,7 @@
 #include "options.h"
 #include "plan/given.h"
 
-/* More ranks than any machine has: a mistyped -n does not eat all memory. */
+/* More ranks than any machine has, so that a mistyped -n does not take all memory. */
 #define RANKS_MAX (1 << 24)
 
 /** Does -n or a topology say how many ranks there are? */
@@ -20,13 +20,13 @@ bool says_ranks(const struct arguments *arguments);
 
 /* The plan in the file of --plan. */
 struct file_plan {
-    struct strag_given *given;  /* NULL: there is none */
-    struct arguments arguments; /* what was given, with -n where nothing but the file says how many
-                                   ranks there are */
+    struct strag_given *given;  /* NULL if there is none */
+    struct arguments arguments; /* the command's, with the file's number of ranks as -n if they do
+                                   not state it themselves */
     char ranks[16];
 };
 
-/** Read --plan, which may be missing. @param[out] plan  the caller's to close, and not to be moved
+/** Read --plan, which may be missing. @param[out] plan  the caller's to close; it must not be moved
  */
 bool open_file_plan(const struct command *command, const struct arguments *arguments,
                     struct file_plan *plan);
@@ -34,32 +34,32 @@ bool open_file_plan(const struct command *command, const struct arguments *argum
 void close_file_plan(struct file_plan *plan);
 
 /**
- * The algorithm that was named, or the plan in its place: one of the two.
+ * Find the algorithm that was named, or the plan in its place. Only one of the two may be given.
  *
  * @return it, or NULL after an explanation
  */
 const struct strag_algorithm *need_algorithm(const struct command *command,
                                              const struct file_plan *plan);
 
-/* How many a command may name: those of the table, and a plan. */
+/* The most algorithms that a command may name: those of the table, and a plan. */
 enum { ALGORITHMS_MAX = STRAG_ALGORITHMS_MAX + 1 };
 
 /* Algorithms, in the order in which they were named. */
 struct algorithms {
     const struct strag_algorithm *algorithm[ALGORITHMS_MAX];
     int count;
-    bool all; /* by "all": what cannot be planned is left out */
+    bool all; /* "all" was named: algorithms that cannot be planned are left out */
 };
 
 /**
- * The algorithms that were named: one, several between commas, or all; behind them the plan.
+ * Read the algorithms that were named: one, several between commas, or all. The plan is added last.
  *
- * @param otherwise  what is meant where there is neither: "all"; NULL: something must be named
+ * @param otherwise  what is meant if neither is given: "all", or NULL if one of them must be
  */
 bool read_algorithms(const struct command *command, const struct file_plan *plan,
                      const char *otherwise, struct algorithms *named);
 
-/** The text of an option that the command cannot do without. @return it, or NULL as above */
+/** The text of an option that the command needs. @return it, or NULL after an explanation */
 const char *need_option(const struct command *command, const struct arguments *arguments,
                         enum option_id id);
 
@@ -67,16 +67,16 @@ const char *need_option(const struct command *command, const struct arguments *a
 bool refuse_value(const struct command *command, enum option_id id, int status,
                   const struct strag_error *reason);
 
-/** An integer option; if it was not given, *value stays as it is. */
+/** Read an integer option; if it was not given, *value stays as it is. */
 bool read_integer(const struct command *command, const struct arguments *arguments,
                   enum option_id id, int low, int high, int *value);
 
-/** A real option in a unit, "microseconds"; if it was not given, *value stays as it is. */
+/** Read a real option in a unit, "microseconds"; if it was not given, *value stays as it is. */
 bool read_real(const struct command *command, const struct arguments *arguments, enum option_id id,
                double low, double high, const char *unit, double *value);
 
 /**
- * An option that takes one of some words, closed by a NULL; the first is meant when none is given.
+ * Read an option that takes one of `words`, which a NULL closes. The first word is the default.
  *
  * @param[out] chosen  its index
  */
@@ -87,7 +87,7 @@ bool read_word(const struct command *command, const struct arguments *arguments,
  * --bytes, which must be given.
  *
  * @param[out] bytes  the caller's to free
- * @param[out] sizes  how many
+ * @param[out] sizes  how many there are
  */
 bool read_sizes(const struct command *command, const struct arguments *arguments, size_t **bytes,
                 int *sizes);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding what is repeated: first in what one rank does, in which operations come again with peer,
- * range and round moved on by the same steps; then among ranks, if one rank's program is
- * another's with peers, ranges and rounds moved on. All by trying: the best loop that begins here,
- * the longest series of ranks that begins with this one. Blocks and peers are compared modulo their
- * number, so that a ring's wrap is no exception.
+ * Finding repetitions. First within one rank: operations that come again, with peer, range and
+ * round moved on by constant steps. Then among ranks: a rank's program that is another's with
+ * peers, ranges and rounds moved on. All is found by trying: the best loop that begins at an
+ * operation, the longest series of ranks that begins with a rank. Blocks and peers are compared
+ * modulo their numbers, so that a ring's wrap is no exception.
  */
 #include "compact.h"
 
@@ -15,16 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Operations in a loop, and steps from one rank of a group to the next, that are tried; of steps
- * the powers of two above, too. */
+/* The most operations in a loop, and the largest step from one rank of a group to the next, that
+ * are tried; larger steps are powers of two. */
 enum { PERIOD_MAX = 64, STEP_MAX = 64 };
 
-/* What one rank does. */
+/* One rank's operations, in loops. */
 struct program {
     struct strag_given_op *op;
     struct strag_given_loop *loop;
     int ops, ops_room, loops, loops_room;
-    bool taken; /* it is in a group */
+    bool taken; /* the rank is in a group */
 };
 
 struct compacting {
@@ -35,7 +35,7 @@ struct compacting {
     int list_room;
 };
 
-/* From one value to another, the short way round. @param modulus  0: there is none */
+/* The distance between two values, the short way round. @param modulus  0 if there is none */
 static int32_t distance(int64_t from, int64_t to, int32_t modulus)
 {
     int64_t d = to - from;
@@ -49,7 +49,7 @@ static int32_t distance(int64_t from, int64_t to, int32_t modulus)
 
 /* ---- One rank ---- */
 
-/* Two operations of which the second goes on at block 0 where the first ends are one range. */
+/* Does an operation go on at block 0 where the one before ends? Then both are one range. */
 static bool continues(const struct strag_given_op *last, const struct strag_op *op, int stage,
                       int blocks)
 {
@@ -59,7 +59,7 @@ static bool continues(const struct strag_given_op *last, const struct strag_op *
            op->count <= blocks - last->count;
 }
 
-/* @return how many; -1: too many stages, or out of memory (-2) */
+/* List a plan's operations. @return how many, -1 for too many stages, -2 when out of memory */
 static int list_ops(struct compacting *compacting, const struct strag_plan *plan)
 {
     int count = 0;
@@ -109,7 +109,7 @@ static bool goes_on(const struct strag_given_head *head, const struct strag_give
                distance(b->round.start, c->round.start, 0);
 }
 
-/* How often do the first `period` of `count` operations come, moved on each time? At least 1. */
+/* How often, at least once, do the first `period` operations come, moved on each time? */
 static int count_times(const struct strag_given_head *head, const struct strag_given_op *op,
                        int count, int period)
 {
@@ -190,7 +190,7 @@ static int make_program(struct compacting *compacting, const struct strag_plan *
 
 /* ---- Equivalent ranks ---- */
 
-/* But for where they begin. */
+/* Are two programs equal except for the values that they start with? */
 static bool same_shape(const struct program *a, const struct program *b)
 {
     if (a->ops != b->ops || a->loops != b->loops)
@@ -219,7 +219,7 @@ static bool series(const struct strag_given_head *head, const struct program *a,
     return o == a->ops;
 }
 
-/* How many ranks from this one on, in steps, are equivalent? At least 1. */
+/* How many ranks, at least 1, from this one on, in steps, are equivalent? */
 static int count_ranks(const struct compacting *compacting, int rank, int step)
 {
     const struct program *program = compacting->program;
@@ -370,7 +370,7 @@ int compact_plans(const struct strag_instance *instance, const struct strag_prog
 
 /* ---- Writing ---- */
 
-/* "peer":[1,1,0]; what is 0 at the end is left out. @param modulus  0: there is none */
+/* Write "peer":[1,1]; zeros at the end are left out. @param modulus  0 if there is none */
 static void compact_value(FILE *out, const char *name, const struct strag_given_value *value,
                           int modulus)
 {

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What execve takes may be written to. The script is its bytes: strings must not be that long. */
+/* Not const, like execve's arguments. The script is bytes, being too long for a string literal. */
 static char python[] = "python3", option[] = "-c",
             script[] = {
 #include "tools/draw_script.h"
@@ -19,7 +19,7 @@ static int no_picture(const struct command *command, int reason)
                     strerror(reason));
 }
 
-/* @return as draw_json; python3 has explained its own errors */
+/* Run the script. @return as draw_json; python3 has explained its own errors */
 static int run_script(const struct command *command, FILE *json)
 {
     extern char **environ;
@@ -52,7 +52,7 @@ int draw_json(const struct command *command, int (*write)(const void *what), con
         result = no_picture(command, errno);
     } else {
         result = write(what);
-        /* If the file is full, what was not written must not go to the real stdout. */
+        /* If the file could not take all output, the rest of it must not go to the real stdout. */
         if (fflush(stdout) != 0 || ferror(stdout) || dup2(out, STDOUT_FILENO) < 0)
             result = EXIT_FALSE;
         else if (result == EXIT_DONE)

@@ -15,7 +15,7 @@ static void write_json_chosen(const struct strag_algorithm *algorithm)
         fputs("null", stdout);
 }
 
-/* What goes between the groups of hosts of every level. */
+/* The vectors sent between the groups of hosts of every level. */
 static void write_json_sent(const struct explanation *explanation, const struct estimate *estimate)
 {
     double sent[LEVELS_MAX];
@@ -85,7 +85,7 @@ static void write_json_refused(const struct strag_selection *selection)
     }
 }
 
-/* Which table it is, where there are two. */
+/* Which of two tables this is, if the job has so many ranks that there are two. */
 static void write_json_extent(const struct explanation *explanation)
 {
     const char *comma = "";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a job's hosts mean on a tree: the vectors that each algorithm sends between the groups of
- * every level. Between G groups no allreduce sends fewer than 2 (G - 1): all groups but one send
- * something of every element, and all but one receive it.
+ * The effect of a job's hosts on a tree: the vectors that each algorithm sends between the groups
+ * of every level. Between G groups no allreduce sends fewer than 2 (G - 1): for every element, all
+ * groups but one send a contribution, and all but one receive the result.
  */
 #include "explanation.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Messages of a plan that are worth looking at. */
+/* The most messages of a plan that are examined. */
 #define MESSAGES_MAX (1 << 24)
 
 /* Is a node a group of its own at this level? The root's children are at level 0; a host without
@@ -46,7 +46,7 @@ int explain_open_levels(const struct machine *machine, struct levels *levels,
         for (int i = 1; i < topology->nnodes; i++)
             levels->groups[level] += is_group(levels, i, level);
     }
-    if (levels->groups[0] < 2) /* a single host */
+    if (levels->groups[0] < 2) /* there is a single host */
         levels->count = 0;
     return STRAG_OK;
 }
@@ -72,7 +72,7 @@ bool explain_sent(const struct explanation *explanation, const struct estimate *
     for (int level = 0; level < levels->count; level++) {
         sent[level] = 0;
         for (int i = 1; i < levels->topology->nnodes; i++)
-            sent[level] += is_group(levels, i, level) ? levels->load[2 * i] : 0; /* its link up */
+            sent[level] += is_group(levels, i, level) ? levels->load[2 * i] : 0; /* its uplink */
     }
     return true;
 }

@@ -12,21 +12,21 @@ static const char *chosen_name(const struct strag_algorithm *algorithm)
     return algorithm ? algorithm->name : "the previous component";
 }
 
-/* Where an algorithm was given the count. */
+/* Write the count of blocks unless it is the algorithm's own choice. */
 static void write_blocks(int blocks)
 {
     if (blocks)
         printf("%s, ", strag_units_count(blocks, "block").text);
 }
 
-/* As the job's verbose lines have it. */
+/* The same in the form of the job's verbose lines. */
 static void write_chosen_blocks(int blocks)
 {
     if (blocks)
         printf(" in %s", strag_units_count(blocks, "block").text);
 }
 
-/* How far the time is from what no algorithm can beat. */
+/* How far the time is from the lower bound of all algorithms. */
 static void write_text_bound(const struct strag_lower_bound *bound, size_t bytes, double seconds)
 {
     char text[48];
@@ -41,7 +41,7 @@ static void write_text_bound(const struct strag_lower_bound *bound, size_t bytes
     putchar('\n');
 }
 
-/* What goes between groups of hosts, the fastest first. */
+/* The vectors sent between groups of hosts, the fastest algorithm first. */
 static void write_text_levels(const struct explanation *explanation)
 {
     const struct levels *levels = &explanation->levels;
@@ -165,7 +165,7 @@ static void write_text_table(const struct explanation *explanation)
     explain_write_table(&explanation->table);
 }
 
-/* Files that the rule names run in the place of the table's algorithms, if a job can use them. */
+/* The plans that the rule names. They replace the table's algorithms if a job can use them. */
 static void write_text_plans(const struct explanation *explanation)
 {
     for (int p = 0; p < explanation->nplans; p++) {

@@ -25,7 +25,7 @@ static struct estimate estimate(const struct strag_candidate *candidate, double 
     };
 }
 
-/* The faster one first; of equals the first in the table of algorithms. */
+/* The faster one first; of equally fast ones, the first in the table of algorithms. */
 static int compare_estimates(const void *a, const void *b)
 {
     const struct estimate *left = a, *right = b;
@@ -34,7 +34,8 @@ static int compare_estimates(const void *a, const void *b)
     return left->candidate < right->candidate ? -1 : 1;
 }
 
-/* Of an algorithm's candidates only one is shown: that of the table, or its fastest. */
+/* Is a candidate shown instead of its algorithm's other one? The chosen one is, else the
+ * fastest. */
 static bool is_shown(const struct strag_candidate *candidate, const struct estimate *other,
                      const struct strag_entry *chosen, size_t bytes)
 {
@@ -72,12 +73,12 @@ const struct estimate *explain_size(struct explanation *explanation, size_t byte
     return estimates;
 }
 
-/* Why one that is faster by the model does not run. */
+/* Say why a candidate that is faster by the model does not run. */
 static void explain_faster(const struct explanation *explanation, const struct estimate *loser,
                            const struct estimate *winner, char *buffer, size_t size)
 {
     const struct strag_algorithm *chosen = winner->candidate->algorithm;
-    if (explanation->modelled) { /* closer than selection tells apart */
+    if (explanation->modelled) { /* closer than the selection distinguishes */
         snprintf(
             buffer, size, "faster by the model%s",
             chosen->straggler_tolerant

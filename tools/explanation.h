@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `strag explain` has found, and what it shows of it.
+ * The findings of `strag explain`, and how they are shown.
  */
 #ifndef STRAG_EXPLANATION_H
 #define STRAG_EXPLANATION_H
@@ -10,26 +10,26 @@
 #include "model/network.h"
 #include "topology_options.h"
 
-/* One candidate at one size. Its time is what its rounds take with no bytes, what the bytes add,
- * and how long the others stand idle until the straggler is there. */
+/* One candidate at one size. Its time is that of its rounds without bytes, that of the bytes, and
+ * the time for which the others are idle until the straggler arrives. */
 struct estimate {
     const struct strag_candidate *candidate;
     int rounds;
     double seconds;
     double latency, transfer, idle;
-    double posting; /* of the latency: further messages in the same round */
+    double posting; /* the part of the latency for further messages in a round */
 };
 
 enum { LEVELS_MAX = 8 }; /* from the top */
 
-/* The groups of hosts of a tree, where --hosts says which hosts a job has. */
+/* The groups of hosts of a tree, if --hosts gives the job's hosts. */
 struct levels {
     const struct strag_topology *topology;
-    int count; /* of levels, the last one's groups single hosts; 0: they are not shown */
+    int count; /* of levels, of which the last has single hosts; 0 if none are shown */
     int groups[LEVELS_MAX];
     int *depth; /* [node]: below the root */
     struct strag_links *links;
-    double *load; /* room for what a plan sends over each link */
+    double *load; /* [link]: room for what a plan sends over it */
 };
 
 struct explanation {
@@ -39,16 +39,16 @@ struct explanation {
     struct strag_table table; /* with the rules applied */
     enum strag_choice_ground ground;
     struct strag_oversubscribed oversubscribed;
-    const char *rules;                              /* the file; NULL: none was given */
-    int line;                                       /* of the rule that holds; 0: none does */
-    struct strag_rules_plan plans[STRAG_TABLE_MAX]; /* that it names */
+    const char *rules;                              /* the file, or NULL if none was given */
+    int line;                                       /* of the rule that holds, or 0 if none does */
+    struct strag_rules_plan plans[STRAG_TABLE_MAX]; /* that the rule names */
     int nplans;
     size_t minimum;
     size_t *bytes;
     int sizes;
     struct estimate *estimates; /* room for all candidates; those of one size, the fastest first */
-    int count;                  /* one for each algorithm: its best count of blocks */
-    bool modelled;              /* that size's choice is also the model's */
+    int count;                  /* one for each algorithm, with its best count of blocks */
+    bool modelled;              /* the choice at that size is also the model's */
     struct strag_lower_bound bound;
     struct levels levels;
 };
@@ -56,7 +56,7 @@ struct explanation {
 /**
  * Estimate the candidates at a size: one for each algorithm, in `estimates`, the fastest first.
  *
- * @return what the others are held against: the chosen algorithm, or the fastest one where the
+ * @return the one that others are compared with: the chosen algorithm, or the fastest one if the
  *         previous component is chosen
  */
 const struct estimate *explain_size(struct explanation *explanation, size_t bytes);
@@ -73,7 +73,7 @@ int explain_open_levels(const struct machine *machine, struct levels *levels,
 void explain_close_levels(struct levels *levels);
 
 /** The vectors that all ranks together send between the groups of each level.
- * @return false: that is not known, as of very long plans */
+ * @return false if that is not known, as it is for very long plans */
 bool explain_sent(const struct explanation *explanation, const struct estimate *estimate,
                   double sent[LEVELS_MAX]);
 
@@ -83,7 +83,7 @@ static inline double explain_least_sent(int groups)
     return 2. * (groups - 1);
 }
 
-/** Does a job use a plan that the rule names? @return STRAG_OK, or why another runs in its place */
+/** Can a job use a plan that the rule names? @return STRAG_OK, or why another runs in its place */
 int explain_plan(const struct explanation *explanation, const struct strag_rules_plan *plan,
                  struct strag_error *err);
 
@@ -92,10 +92,9 @@ int explain_plan(const struct explanation *explanation, const struct strag_rules
 bool explain_is_refused(const struct strag_selection *selection, int c);
 
 /**
- * The next algorithm from number a on that was not compared, but for those that need a straggler
- * and have none.
+ * The next algorithm from number a on that was not compared and needs no straggler that is missing.
  *
- * @return its number; if there is none, that of the NULL
+ * @return its number, or that of the closing NULL if there is none
  */
 int explain_left_out(const struct explanation *explanation, int a);
 

@@ -58,7 +58,7 @@ static bool value_may_be_missing(const struct option_use *use)
     return use->value[0] == '[';
 }
 
-/* The option that was meant. */
+/* A hint at the option that may have been meant. */
 static const char *option_meant(const struct command *command, const char *wrong, char text[64])
 {
     struct strag_nearest nearest = {NULL, 0};
@@ -80,9 +80,8 @@ static const char *accepted(const struct command *command, char *buffer, size_t 
     return buffer;
 }
 
-/* How much of the argument is the option's name; 0: it is another one. mpirun's -np and --np are
- * -n.
- */
+/* The length of the option's name in the argument; 0 for other names. mpirun's -np and --np are
+ * -n. */
 static size_t name_length(const char *argument, enum option_id id)
 {
     static const char *const ranks[] = {"--np", "-np"};
@@ -95,7 +94,7 @@ static size_t name_length(const char *argument, enum option_id id)
 }
 
 /* The option of the command that the argument names, and its value if that is in the same argument:
- * --blocks=4 or -n8. NULL: the command has none of that name. */
+ * --blocks=4 or -n8. NULL if the command has no such option. */
 static const struct option_use *find_option(const struct command *command, const char *argument,
                                             const char **value)
 {

@@ -56,11 +56,11 @@ enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
 enum option_id { OPTIONS_LIST(OPTION_ID) OPTIONS };
 #undef OPTION_ID
 
-/* An option as one command takes it. */
+/* An option in the form that one command takes. */
 struct option_use {
     enum option_id id;
-    const char *value; /* what follows it: "RANKS", "text|json|svg"; "[FILE]": may be missing; "":
-                          nothing does */
+    const char *value; /* "RANKS", "text|json|svg"; "[FILE]" if it may be missing; "" if there is
+                          none */
     const char *help;
 };
 
@@ -70,8 +70,8 @@ struct option_group {
     const struct option_use *uses; /* closed by one without a value */
 };
 
-/* What was given: values are texts of argv, NULL where the option was not given, "" where it was
- * given without a value that may be missing, or takes none. */
+/* What was given. Values are texts of argv; NULL if the option was not given; "" if it takes no
+ * value, or if its value may be missing and is. */
 struct arguments {
     const char *algorithm;
     const char *value[OPTIONS];
@@ -85,19 +85,19 @@ struct command {
     const char *name;
     const char *usage;    /* behind the command's name: "" or " ARGUMENTS" */
     const char *summary;  /* one line */
-    const char *details;  /* lines for --help, NULL: none */
+    const char *details;  /* lines for --help, or NULL */
     bool takes_algorithm; /* an operand; without one, arguments.algorithm is NULL */
     struct option_use options[OWN_OPTIONS_MAX + 1];           /* closed by one without a value */
     const struct option_group *groups[OPTION_GROUPS_MAX + 1]; /* closed by a NULL */
 
-    /** Do it. @return an EXIT_ code; whatever is not EXIT_DONE has been explained on stderr */
+    /** Run it. @return an EXIT_ code; any other than EXIT_DONE has been explained on stderr */
     int (*run)(const struct command *command, const struct arguments *arguments);
 };
 
 /**
  * Read what follows a command: its operand and its options, in any order.
  *
- * @return true, or false after a line on stderr that says the fault and what is accepted
+ * @return true, or false after a line on stderr that says what is wrong and what is accepted
  */
 bool read_arguments(const struct command *command, int argc, char **argv,
                     struct arguments *arguments);
@@ -105,24 +105,24 @@ bool read_arguments(const struct command *command, int argc, char **argv,
 /** Write a command's --help. */
 void write_help(FILE *out, const struct command *command);
 
-/** The index-th option that the command takes, its own ones first. @return NULL: no more */
+/** The index-th option that the command takes, its own ones first; NULL if there are no more. */
 const struct option_use *option_at(const struct command *command, int index);
 
-/** The option of that name. @return NULL: the command does not take it */
+/** A command's option. @return NULL if the command does not take it */
 const struct option_use *option_of(const struct command *command, enum option_id id);
 
 /** "-n", "--blocks", ... */
 const char *option_name(enum option_id id);
 
 /**
- * One line on stderr that says what went wrong in a command.
+ * Write one line on stderr that says what went wrong in a command.
  *
  * @param status  a negative enum strag_status
- * @return the EXIT_ code for it: EXIT_USAGE for what was asked wrongly, EXIT_FALSE for the rest
+ * @return the EXIT_ code: EXIT_USAGE for wrong use, EXIT_FALSE for any other status
  */
 int complain(const struct command *command, int status, const char *format, ...) STRAG_PRINTF(3, 4);
 
-/* The same for what was asked wrongly; false, for readers. */
+/* The same for wrong use; the value is false, for readers. */
 #define refuse(command, ...) (complain(command, STRAG_ERR_ARGUMENT, __VA_ARGS__), false)
 
 #endif

@@ -108,7 +108,7 @@ static int wrong_use(const char *what, const char *word)
     return EXIT_USAGE;
 }
 
-/* @return NULL: there is none of that name */
+/* @return NULL if there is no such command */
 static const struct command *find_command(const char *name)
 {
     int c = 0;
@@ -153,7 +153,7 @@ static int dispatch(int argc, char **argv)
     return EXIT_DONE;
 }
 
-/* Nothing that was printed may get lost without a word. */
+/* Report it if any output could not be written. */
 static int close_output(int result)
 {
     errno = 0;

@@ -5,11 +5,11 @@
  *
  * Every algorithm has a communicator of its own, to which the info key coll_strag_algorithm pins
  * it; the previous component has one from which strag is excluded. All take turns call by call, so
- * that what disturbs the machine disturbs all of them. The time of a call is that of the rank that
- * takes longest. Results are checked, and strag's counters say who really ran.
+ * that a disturbance of the machine affects all of them. The time of a call is that of the rank
+ * that takes longest. Results are checked, and strag's counters tell which component really ran.
  *
- * What measures the model and what writes rules are in tune_model.c and tune_rules.c. The rest is
- * one long file: a program of its own, of which all parts work on the same contenders.
+ * tune_model.c measures the model, and tune_rules.c writes rules. The rest is one long file: a
+ * program of its own, in which all parts work on the same contenders.
  */
 #include "config.h"
 
@@ -39,10 +39,10 @@ enum {
     SAMPLES_LEAST = 7,
     WARM_UP = 5,
     BATCH_MAX = 200,
-    FILE_MAX = 1 << 20, /* bytes of a file to merge with */
+    FILE_MAX = 1 << 20, /* the most bytes of a file to merge with */
 };
 
-/* Calls that are shorter than this, in seconds, are timed several together. */
+/* Calls that are shorter than this, in seconds, are timed in batches. */
 static const double batch_time = 20e-6;
 
 static const char usage[] =
@@ -70,11 +70,11 @@ struct options {
     size_t *bytes;
     int sizes;
     double seconds;
-    const char *output; /* NULL: standard output */
+    const char *output; /* NULL for standard output */
     const char *components;
     bool merge;
-    const char *model; /* file for the cost model's numbers; NULL: they are not wanted */
-    char *old;         /* text to be merged with; rank 0's */
+    const char *model; /* file for the cost model's numbers, or NULL if not asked for */
+    char *old;         /* the text to be merged with; on rank 0 */
 };
 
 struct counters {
@@ -85,10 +85,10 @@ struct tune {
     struct options options;
     int rank;
     struct tune_job job;
-    MPI_Comm sync;         /* for all communication that is not measured */
-    int contenders, shown; /* the last ones are other components, shown only */
+    MPI_Comm sync;         /* for communication that is not measured */
+    int contenders, shown; /* the last `shown` are other components */
     const char *names[CONTENDERS_MAX];
-    char *components; /* their names' text */
+    char *components; /* the text of those components' names */
     MPI_Comm comms[CONTENDERS_MAX];
     float *send, *receive;
     double *times; /* [contender * SAMPLES_MAX + sample] */
@@ -110,7 +110,7 @@ static void die(const char *format, ...)
     exit(2);
 }
 
-/* What all ranks know ends them without MPI_Abort, and one of them reports it. */
+/* End on a failure that all ranks know of: without MPI_Abort, and with one report. */
 static void end(int rank, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
 static void end(int rank, const char *format, ...)
@@ -127,13 +127,13 @@ static void end(int rank, const char *format, ...)
     exit(2);
 }
 
-/* Every rank has the same options. */
+/* End on a wrong option, of which all ranks know. */
 static void refuse(int rank, const char *option, const char *why)
 {
     end(rank, "%s: %s", option, why);
 }
 
-/* What only rank 0 knows. @param status  rank 0's */
+/* End on a failure that only rank 0 knows of. @param status  of rank 0 */
 static void end_on_failure(int rank, int status, const struct strag_error *err)
 {
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -240,7 +240,7 @@ static int check_writable(const char *name, struct strag_error *err)
     return STRAG_OK;
 }
 
-/* The file to merge with, as text, which need not be there. */
+/* Read the file to merge with, which need not exist. */
 static int read_old(struct options *options, struct strag_error *err)
 {
     size_t length;
@@ -253,7 +253,7 @@ static int read_old(struct options *options, struct strag_error *err)
                       strag_name_end(options->output));
 }
 
-/* Is there anything in the old file with which the rule cannot be merged? */
+/* Check that a rule can be merged with the old file. */
 static int check_old(const struct tune *tune, struct strag_error *err)
 {
     static const size_t bytes = 4;
@@ -268,7 +268,7 @@ static int check_old(const struct tune *tune, struct strag_error *err)
     return status;
 }
 
-/* The model's file, unless it was named: next to the rules. */
+/* The name of the model's file: as given, or next to the rules. */
 static void name_model(const struct options *options, char *name, size_t size)
 {
     const char *slash = options->output ? strrchr(options->output, '/') : NULL;
@@ -279,7 +279,7 @@ static void name_model(const struct options *options, char *name, size_t size)
                  slash ? options->output : "");
 }
 
-/* No file is replaced that nobody named. */
+/* A file is replaced only if the user named it. */
 static int check_model(const struct options *options, struct strag_error *err)
 {
     char name[4096];
@@ -367,8 +367,8 @@ static void call(const struct tune *tune, int contender, size_t count)
                   tune->comms[contender]);
 }
 
-/* The first short calls of a communicator go to the previous component, at most this many: not
- * before the next one do all ranks know of an info key. */
+/* At most this many of a communicator's first short calls go to the previous component. All ranks
+ * know of an info key only from the next call on. */
 enum { FIRST_SHORT_CALLS = 32 };
 
 /* Does strag run calls on this communicator itself, on all ranks? */
@@ -397,7 +397,7 @@ static void leave_out(const struct tune *tune, const char *name)
         fprintf(stderr, "strag-tune: %s cannot run on this job, and is left out\n", name);
 }
 
-/* Have all ranks the component, with a priority that it can be given? Hosts may differ. */
+/* Do all ranks have the component, with a priority that can be set? Hosts may differ. */
 static bool is_there(const struct tune *tune, const char *component)
 {
     char variable[128];
@@ -408,8 +408,8 @@ static bool is_there(const struct tune *tune, const char *component)
     return all;
 }
 
-/* Those components of the list that are here and run the call where they are preferred; strag does
- * where they decline. */
+/* Add the components of the list that exist here and run the call if they are preferred; if they
+ * decline, strag runs it. */
 static void add_components(struct tune *tune)
 {
     char *list = strdup(tune->options.components), *rest = NULL;
@@ -446,7 +446,7 @@ static void add_contenders(struct tune *tune)
     for (int a = 0; strag_algorithms[a] && tune->contenders < CONTENDERS_MAX; a++) {
         int c = tune->contenders;
         if (strag_algorithms[a]->needs_straggler)
-            continue; /* here is none */
+            continue; /* this job has none */
         tune->names[c] = strag_algorithms[a]->name;
         tune->comms[c] = communicator("coll_strag_algorithm", tune->names[c]);
         if (runs_itself(tune, tune->comms[c])) {
@@ -501,7 +501,7 @@ static double timed(const struct tune *tune, int contender, size_t count, int ba
     return (MPI_Wtime() - start) / batch;
 }
 
-/* Untimed calls; how many are then to be timed together, by rank 0's clock. */
+/* Make untimed calls. @return how many calls are timed together, by rank 0's clock */
 static int warm_up(const struct tune *tune, size_t count)
 {
     double least = batch_time;
@@ -525,7 +525,7 @@ static bool enough(const struct tune *tune, int samples, double start)
     return stop || samples == SAMPLES_MAX;
 }
 
-/* The contenders take turns; each begins as often. @param[out] medians  rank 0's */
+/* Measure the contenders, which take turns; each begins as often. @param[out] medians  on rank 0 */
 static void measure(const struct tune *tune, size_t bytes, double *medians)
 {
     const size_t count = bytes / sizeof(float);
@@ -544,7 +544,7 @@ static void measure(const struct tune *tune, size_t bytes, double *medians)
         samples++;
     } while (!enough(tune, samples, start));
     for (int c = 0; c < tune->contenders; c++) {
-        double *times = tune->times + c * SAMPLES_MAX; /* of the slowest rank, then */
+        double *times = tune->times + c * SAMPLES_MAX; /* then of the slowest rank */
         MPI_Reduce(tune->rank == 0 ? MPI_IN_PLACE : times, times, samples, MPI_DOUBLE, MPI_MAX, 0,
                    tune->sync);
         if (tune->rank == 0) {
@@ -562,7 +562,7 @@ static int fastest(const struct tune *tune, const double *medians)
     return best;
 }
 
-/* A component that is the fastest by far enough at some size could be the previous one. */
+/* Report components that are the fastest at some sizes: they could be the previous one. */
 static void advise(const struct tune *tune, const double *medians)
 {
     for (int c = tune->contenders - tune->shown; c < tune->contenders; c++) {
@@ -604,7 +604,7 @@ static void write_model(const char *name, struct strag_model_entry *entry)
     struct strag_error err;
     if (strag_output_open(&output, name, &err) != STRAG_OK)
         die("%s: %s", name, err.text);
-    (void)strag_models_write(&models, output.stream); /* closing says the same */
+    (void)strag_models_write(&models, output.stream); /* closing reports it, too */
     if (strag_output_close(&output, true, &err) != STRAG_OK)
         die("%s: %s", name, err.text);
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
@@ -618,7 +618,7 @@ static void tune_model(const struct tune *tune)
     struct strag_model_entry entry;
     char name[4096];
     MPI_Comm comm = communicator("coll_strag_algorithm", "auto");
-    runs_itself(tune, comm); /* or the end */
+    runs_itself(tune, comm); /* ends the program if strag is not used */
     MPI_Comm_free(&comm);
     name_model(&tune->options, name, sizeof name);
     tune_model_measure(tune->sync, &entry);

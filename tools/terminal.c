@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The line of progress, and ^C, at which the handler writes only what is ready.
+ * The line of progress, and ^C, on which the handler writes only texts that are prepared.
  */
 #include "terminal.h"
 
@@ -14,15 +14,15 @@
 
 enum { LINE_MAX_BYTES = 160, UNKNOWN = -1 };
 
-static const double first = 1, every = 0.2; /* seconds: until the line is drawn, and drawn again */
+static const double first = 1, every = 0.2; /* seconds until the line is drawn, and drawn again */
 
 static struct {
     const char *command;
     bool shows;                     /* standard error is a terminal */
-    double begin, due;              /* of the command; when to draw next */
-    char step[LINE_MAX_BYTES];      /* what is being done: "pricing ring, 4 of 22"; "": nothing */
+    double begin, due;              /* when the command began; when to draw next */
+    char step[LINE_MAX_BYTES];      /* what is being done: "pricing ring, 4 of 22"; or "" */
     char last_word[LINE_MAX_BYTES]; /* after ^C */
-    volatile sig_atomic_t drawn;    /* columns that the line has now, at most */
+    volatile sig_atomic_t drawn;    /* the most columns that the line has now */
 } terminal;
 
 static double now(void)
@@ -32,9 +32,9 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* ---- Also in the handler ---- */
+/* ---- Also called by the handler ---- */
 
-/* Nothing can be reported if that fails. */
+/* If writing fails, nothing can be reported. */
 static void put(const char *text, size_t length)
 {
     while (length > 0) {
@@ -48,7 +48,7 @@ static void put(const char *text, size_t length)
     }
 }
 
-/* With blanks, which every terminal knows. */
+/* Erase the line with blanks, which work on every terminal. */
 static void erase(void)
 {
     char line[LINE_MAX_BYTES + 2];
@@ -61,8 +61,8 @@ static void erase(void)
     terminal.drawn = 0;
 }
 
-/* Ends as without a handler, so that a shell's loop ends, too. It has been reset, and is not
- * blocked. */
+/* End as without a handler, so that a shell's loop ends, too. The handler has been reset, and the
+ * signal is not blocked. */
 static void interrupt(int signal)
 {
     erase();
@@ -72,7 +72,7 @@ static void interrupt(int signal)
 
 /* ---- Reports ---- */
 
-/* Columns that a line may have; a full one would wrap on some terminals. */
+/* The most columns of a line. It is not full, since a full one would wrap on some terminals. */
 static int columns(void)
 {
     struct winsize size;

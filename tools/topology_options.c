@@ -74,7 +74,7 @@ static const char *topology_names(const struct command *command, char *buffer, s
     return buffer;
 }
 
-/* Which option names the topology; at most one may. */
+/* Find the option that names the topology; at most one may. */
 static int find_kind(struct machine *machine)
 {
     char names[128];
@@ -92,7 +92,7 @@ static int find_kind(struct machine *machine)
     return EXIT_DONE;
 }
 
-/* The hosts of --hosts, in the groups that a pattern tells, or on one switch. */
+/* The hosts of --hosts, in the groups that a pattern gives, or on one switch. */
 static int read_hosts(const struct machine *machine, const char *pattern,
                       struct strag_layout **layout, struct strag_error *err)
 {
@@ -105,7 +105,7 @@ static int read_hosts(const struct machine *machine, const char *pattern,
     return status;
 }
 
-/* A file, or a pattern. */
+/* Read --layout: a file, or a pattern. */
 static int read_layout_option(const struct machine *machine, const char *text,
                               struct strag_layout **layout, struct strag_error *err)
 {
@@ -131,16 +131,16 @@ static int read_description(enum option_id kind, const char *text, struct machin
         return read_layout_option(machine, text, layout, err);
     case OPTION_SAVED:
         return strag_saved_read(text, &machine->saved, err);
-    case OPTION_HWLOC: { /* its cores are those of one host */
+    case OPTION_HWLOC: { /* the cores of one host */
         int status = strag_hwloc_cores(*text ? text : NULL, &machine->cores, &machine->ncores, err);
         return status == STRAG_OK ? strag_layout_from_tree("1", layout, err) : status;
     }
-    default: /* the options have the names of descriptions */
+    default: /* the options have the names of layout kinds */
         return strag_layout_describe(option_name(kind) + strlen("--"), text, layout, err);
     }
 }
 
-/* A file that cannot be read is wrong use, too: another one would be accepted. */
+/* A file that cannot be read is wrong use, too, since another file would be accepted. */
 static int wrong_value(const struct machine *machine, enum option_id id, int status,
                        const struct strag_error *err)
 {
@@ -148,7 +148,7 @@ static int wrong_value(const struct machine *machine, enum option_id id, int sta
                     "%s: %s", option_name(id), err->text);
 }
 
-/* Before a layout is read, which may take long. */
+/* Check --hosts before a layout is read, which may take long. */
 static int check_hosts(const struct machine *machine)
 {
     struct strag_error err;
@@ -289,7 +289,7 @@ static int read_model_file(struct machine *machine)
     return status == STRAG_OK ? EXIT_DONE : wrong_value(machine, OPTION_MODEL, status, &err);
 }
 
-/* Only a file knows what the job's hosts are called; what else is not known fits. */
+/* Only a layout file has the names of the job's hosts; any entry fits unknown ones. */
 static int use_model_file(struct machine *machine)
 {
     char list[512];
@@ -307,7 +307,7 @@ static int use_model_file(struct machine *machine)
     return EXIT_DONE;
 }
 
-/* What is given goes before the file. */
+/* Numbers that are given as options override the file's. */
 static bool read_numbers(struct machine *machine)
 {
     struct strag_error err;
@@ -339,7 +339,7 @@ static int read_model(struct machine *machine)
     return EXIT_DONE;
 }
 
-/* A saved file says what these options would. */
+/* A saved file already has what these options would say. */
 static int check_saved(const struct machine *machine)
 {
     static const enum option_id own[] = {OPTION_RANKS, OPTION_MINIMUM,        OPTION_RULES,
@@ -373,7 +373,7 @@ static int fill_saved(struct machine *machine)
     return EXIT_DONE;
 }
 
-/* What takes no time, so that a mistake in it is found before a large layout is read. */
+/* Read what takes no time, so that mistakes in it are found before a large layout is read. */
 static int read_values(const struct command *command, const struct arguments *arguments,
                        struct machine *machine)
 {
@@ -386,7 +386,7 @@ static int read_values(const struct command *command, const struct arguments *ar
         !read_integer(command, arguments, OPTION_ROOT, 0, RANKS_MAX - 1, &machine->problem.root))
         return EXIT_USAGE;
     int result = find_kind(machine);
-    if (machine->kind == OPTION_SAVED) /* it says all of the following */
+    if (machine->kind == OPTION_SAVED) /* it has all of the following */
         return result;
     if (result == EXIT_DONE)
         result = check_hosts(machine);
@@ -423,7 +423,7 @@ static bool states_ranks(const struct strag_layout *layout)
     return states;
 }
 
-/* Compare the topology's ranks with the options'. @param ranks_per_host  0: they differ */
+/* Compare the topology's ranks with the options'. @param ranks_per_host  0 if hosts differ */
 static int check_agreement(const struct machine *machine, int of_hosts, int ranks,
                            int ranks_per_host, int n)
 {
@@ -474,7 +474,7 @@ static int fill_layout(struct machine *machine, int n)
                : EXIT_DONE;
 }
 
-/* One host; rank r on core r. More ranks than cores are not bound to any, as a job has it. */
+/* One host, with rank r on core r. More ranks than cores are not bound to cores, as in a job. */
 static int fill_cores(struct machine *machine, int n)
 {
     struct strag_error err;
@@ -551,7 +551,7 @@ int grid_hosts(const struct arguments *arguments)
     return hosts;
 }
 
-/* What place_ranks finds, for a grid that is not made yet: it may be large. */
+/* Make the checks of place_ranks for a grid before it is made, since it may be large. */
 static int check_grid(struct machine *machine, int n)
 {
     const int per_host = machine->ranks_per_node ? machine->ranks_per_node : 1;

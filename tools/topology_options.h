@@ -25,21 +25,21 @@ struct machine {
     const struct command *command;
     const struct arguments *arguments;
 
-    enum option_id kind;         /* the option that named the topology; OPTIONS: none did */
-    struct strag_layout *layout; /* NULL: none was named */
+    enum option_id kind;         /* the option that named the topology, or OPTIONS if none did */
+    struct strag_layout *layout; /* NULL if none was named */
     struct strag_core *cores;    /* --hwloc */
     int ncores;
-    int ranks_per_node;              /* 0: not given */
-    const struct strag_saved *saved; /* --saved: it says all of the following; else NULL */
+    int ranks_per_node;              /* 0 if not given */
+    const struct strag_saved *saved; /* of --saved: it has all of the following; else NULL */
 
-    struct strag_topology *topology; /* NULL: as problem.topology */
+    struct strag_topology *topology; /* may be NULL, like problem.topology */
     struct strag_slow *slow;
-    struct strag_state_record late; /* of it only the stragglers */
+    struct strag_state_record late; /* its stragglers only */
     struct strag_state state;
 
     struct strag_problem problem; /* of the ranks that were placed */
     struct strag_sourced_model sourced;
-    struct strag_models *models; /* NULL: no file has them */
+    struct strag_models *models; /* of a file, or NULL */
 };
 
 /**
@@ -54,26 +54,26 @@ int open_machine(const struct command *command, const struct arguments *argument
 /**
  * Place n ranks: from here on machine->problem is theirs.
  *
- * @param n  0: as many as the topology has
+ * @param n  ranks, or 0 for as many as the topology has
  * @return as open_machine
  */
 int place_ranks(struct machine *machine, int n);
 
-/** The hosts of the grid that an option describes, without making it. @return 0: none does */
+/** How many hosts the grid that an option describes has, without making it; 0 if none does. */
 int grid_hosts(const struct arguments *arguments);
 
-/** Without a topology option: make machine->topology one switch. */
+/** If there is no topology option, make machine->topology one switch. */
 int place_on_one_switch(struct machine *machine);
 
 /** Open a machine, and place as many ranks as -n or the topology gives. As open_machine. */
 int read_machine(const struct command *command, const struct arguments *arguments,
                  struct machine *machine);
 
-/** Where an algorithm is refused since no rank is late: what else to say. */
+/** What to add to a message if an algorithm is refused since no rank is late, or "". */
 const char *straggler_wanted(const struct machine *machine,
                              const struct strag_algorithm *algorithm);
 
-/** What to call the file that numbers of the model are from. @return NULL: none are */
+/** The name of the file that has numbers of the model, or NULL if there is none. */
 const char *model_file_name(const struct machine *machine);
 
 /** Free what the machine has. */

@@ -14,17 +14,17 @@ enum {
     SAMPLES_MAX = 501,
     SAMPLES_LEAST = 5,
     SHORT = 8,            /* bytes */
-    BURST = 16,           /* short messages that are posted one behind the other */
+    BURST = 16,           /* short messages that are posted one after another */
     LONG = 256 << 10,     /* bytes; and four times that, for the slope */
-    LONG_SLOW = 64 << 10, /* the same on slow links */
+    LONG_SLOW = 64 << 10, /* likewise, on slow links */
     REDUCED = 256 << 10,  /* bytes */
     TAG = 18
 };
 
-/* Seconds for one size; and above which a long message's way there and back is slow. */
+/* Seconds to measure one size; a link is slow if a long message takes more there and back. */
 static const double time_for_size = 0.1, slow = 0.1;
 
-/* Both ranks of a pair call it in the same way; what it does with `bytes` bytes takes the time. */
+/* Exchange `bytes` bytes, which is timed. Both ranks of a pair call it in the same way. */
 typedef void exchange(MPI_Comm pair, int rank, char *memory, int bytes);
 
 static void ping(MPI_Comm pair, int rank, char *memory, int bytes)
@@ -36,8 +36,7 @@ static void ping(MPI_Comm pair, int rank, char *memory, int bytes)
         MPI_Send(memory, bytes, MPI_BYTE, 0, TAG, pair);
 }
 
-/* As a ping, but with more messages on the way there: both ranks take an overhead for each of them.
- */
+/* As a ping, with more messages on the way there: both ranks take an overhead for each. */
 static void burst(MPI_Comm pair, int rank, char *memory, int bytes)
 {
     MPI_Request more[BURST - 1];
@@ -60,7 +59,7 @@ static void allreduce(MPI_Comm pair, int rank, char *memory, int bytes)
     MPI_Allreduce(MPI_IN_PLACE, memory, bytes / (int)sizeof(float), MPI_FLOAT, MPI_MAX, pair);
 }
 
-/* Sleep until all ranks are here. */
+/* Sleep until all ranks have called this. */
 static void meet(MPI_Comm sync)
 {
     const struct timespec nap = {0, 1000000};
@@ -78,7 +77,7 @@ static double time_exchange(MPI_Comm pair, exchange *run, char *memory, int byte
     double times[SAMPLES_MAX], start;
     int rank, count = 0, more = 1;
     MPI_Comm_rank(pair, &rank);
-    run(pair, rank, memory, bytes); /* connects */
+    run(pair, rank, memory, bytes); /* to connect */
     const double begin = MPI_Wtime();
     while (more) {
         start = MPI_Wtime();
@@ -95,19 +94,19 @@ static double time_exchange(MPI_Comm pair, exchange *run, char *memory, int byte
     return times[count / 2];
 }
 
-/* What a pair's exchanges take. */
+/* The time of a pair's exchanges, as a line over their bytes. */
 struct line {
-    double constant; /* seconds: a short one */
+    double constant; /* seconds of a short one */
     double per_byte; /* seconds */
-    double further;  /* seconds that either rank takes for one more short message; pings only */
-    double error;    /* of the line through both at the shorter long one, relative */
+    double further;  /* seconds of either rank for one more short message; pings only */
+    double error;    /* relative error of the line at the shorter long message */
 };
 
 static struct line measure_line(MPI_Comm pair, exchange *run, char *memory)
 {
     int bytes = LONG, is_slow, rank;
     MPI_Comm_rank(pair, &rank);
-    run(pair, rank, memory, LONG_SLOW); /* sets strag up: only then the info key counts */
+    run(pair, rank, memory, LONG_SLOW); /* sets strag up: the info key takes effect then */
     double seconds = time_exchange(pair, run, memory, SHORT);
     const double start = MPI_Wtime();
     run(pair, rank, memory, LONG);
@@ -129,7 +128,7 @@ static struct line measure_line(MPI_Comm pair, exchange *run, char *memory)
     return line;
 }
 
-/* Two ranks measure, and all get the result. @param key  an info key with its value; NULL: none */
+/* Two ranks measure, and all get the result. @param key  an info key with its value, or NULL */
 static struct line measure_pair(MPI_Comm sync, int first, int second, exchange *run,
                                 const char *const *key)
 {
@@ -198,7 +197,7 @@ struct tune_places tune_find_places(MPI_Comm comm)
 
 /* ---- The numbers ---- */
 
-/* As a file is to have it: four digits in the number's unit. */
+/* Round as in a file: to four digits in the number's unit. */
 static double tidy(int id, double value)
 {
     char text[32];
@@ -233,7 +232,7 @@ static void measure_between(MPI_Comm sync, const struct tune_places *places,
     entry->error = error[pairs / 2];
 }
 
-/* Seconds for a byte; rank 0's, for all. */
+/* Seconds for a byte, measured by rank 0 for all ranks. */
 static double measure_reduction(MPI_Comm sync)
 {
     double times[SAMPLES_MAX], per_byte = 0;
@@ -262,8 +261,7 @@ static double measure_reduction(MPI_Comm sync)
     return per_byte;
 }
 
-/* A byte is sent and reduced: what the reduction does not take, sending does, but a tenth at least.
- */
+/* A byte is sent and reduced. Sending takes the rest of the time, but at least a tenth. */
 static void measure_within(MPI_Comm sync, const struct tune_places *places, double reduction,
                            struct strag_model_entry *entry)
 {

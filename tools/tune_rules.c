@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing what was measured as a rule, alone or into an existing file, whose other lines stay as
+ * Writing the measured choice as a rule, alone or into an existing file, whose other lines stay as
  * they are.
  */
 #include "tune_rules.h"
@@ -13,14 +13,13 @@
 #include <string.h>
 #include <time.h>
 
-/* A contender must be faster by this to take over from the one before. */
+/* A contender must be faster by this factor to replace the one for the next smaller size. */
 static const double better = 0.97;
 
-/* Below the smallest size that was measured the smallest one's choice holds, if it is this small.
- */
+/* The choice for the smallest measured size also holds below it, if it is at most this small. */
 enum { SMALL = 64 };
 
-/* @param[out] chosen  [size]: contender */
+/* @param[out] chosen  [size]: a contender */
 static void choose(const struct tune_results *results, int *chosen)
 {
     int now = 0;
@@ -48,7 +47,7 @@ static const char by_whom[] = "  # measured by strag-tune";
 
 enum { HEAD_MAX = 512 };
 
-/* How a rule for this job begins, if strag-tune has written it. */
+/* The first lines of a rule for this job that strag-tune has written. */
 static void write_head(const struct tune_job *job, int column, char head[HEAD_MAX])
 {
     const bool even = job->ranks_per_host > 0;
@@ -100,7 +99,7 @@ static void write_rule(const struct writer *writer, const struct tune_job *job,
 
 /* ---- An existing file ---- */
 
-/* The parts of its text that are kept: [0, insert), the new rule, [insert, cut), [resume, end). */
+/* The parts of the result: the text's [0, insert), the new rule, [insert, cut), [resume, end). */
 struct cuts {
     size_t insert, cut, resume;
     int column; /* of the dashes */
@@ -123,7 +122,7 @@ static bool names_network(const char *line)
     return begins_with(line + strspn(line, " "), "network:");
 }
 
-/* Does nothing of a rule stand in this line: is it empty, or a comment left of the rules' text? */
+/* Is this line no part of a rule: empty, or a comment left of the rules' text? */
 static bool is_between(const char *line, int column)
 {
     const size_t blanks = strspn(line, " ");
@@ -131,7 +130,7 @@ static bool is_between(const char *line, int column)
            (blanks <= (size_t)column && line[blanks] == '#');
 }
 
-/* @return false: no rule begins with a dash */
+/* @return false if no rule begins with a dash */
 static bool find_cuts(const char *text, const struct tune_job *job, struct cuts *cuts)
 {
     const char *line = text, *end;
@@ -168,7 +167,7 @@ static int read_cuts(const char *text, const char *name, const struct tune_job *
     int status = strag_rules_parse(text, strlen(text), name, &rules, err);
     if (status != STRAG_OK)
         return status;
-    strag_rules_free(rules); /* it is a valid file */
+    strag_rules_free(rules); /* it was parsed only to check the file */
     return find_cuts(text, job, cuts)
                ? STRAG_OK
                : strag_fail(err, STRAG_ERR_ARGUMENT,
@@ -183,7 +182,7 @@ static const char new_file[] =
     "# Which algorithm runs for which size: mpirun --mca coll_strag_rules FILE\n"
     "strag-rules: 1\nrules:\n";
 
-/* What was written must be read back: an anchor may have been in the rule that was replaced. */
+/* The result must be readable: the rule that was replaced may have had an anchor. */
 static int check_result(const char *text, const char *name, struct strag_error *err)
 {
     struct strag_rules *rules;

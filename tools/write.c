@@ -56,8 +56,8 @@ void write_machine(const struct machine *machine)
                machine->state.slow[s].factor);
 }
 
-/* "; from lab.yaml, line 3: alpha, bandwidth; user: hop-latency": what is no default. On a command
- * line one sees what is the user's. */
+/* Write where numbers that are no defaults come from: "; from lab.yaml, line 3: alpha, bandwidth;
+ * user: hop-latency". The user's are on the command line, and shown only of a saved file. */
 static void write_origins(const struct machine *machine)
 {
     const struct strag_sourced_model *model = &machine->sourced;
@@ -128,7 +128,7 @@ static void write_json_state(const struct machine *machine)
         putchar(']');
 }
 
-/* What is no default, as above. */
+/* Write where numbers that are no defaults come from. */
 static void write_json_origins(const struct machine *machine)
 {
     const struct strag_sourced_model *model = &machine->sourced;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What several commands write: sizes, times, the machine and the model in words and as JSON.
+ * Output of several commands: sizes, times, the machine and the model in words and as JSON.
  */
 #ifndef STRAG_WRITE_H
 #define STRAG_WRITE_H
@@ -10,7 +10,7 @@
 /** A size as people write it: 32, 2K, 512M. @return text */
 const char *size_text(size_t bytes, char text[32]);
 
-/** Microseconds with four digits that count, never as 1e+05. @return text */
+/** Microseconds with four significant digits, never as 1e+05. @return text */
 const char *time_text(double seconds, char text[48]);
 
 /** "n = 64, torus 8x8, 64 hosts, 1 rank on each". */

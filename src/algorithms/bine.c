@@ -9,17 +9,18 @@
  *     t = 1                    7   2   1   4   3   6   5   0     1 apart
  *     t = 2                    3   6   5   0   7   2   1   4     3 apart
  *
- * bine, for long vectors, halves what is left at each step and sends most to the neighbours: t = 0,
- * 1, ... in the reduce-scatter, and backwards in the allgather. bine-latency, for short ones, swaps
- * whole vectors and begins with the farthest: then all who hold the same partial sum have it from
- * the same two halves, and all ranks end with identical bits. (With the nearest first the ranks 1
- * and 0 above would reduce their 0+1 with 2+3 and with 6+7, and no two results be identical.)
+ * bine, for long vectors, halves the rest in each step and sends most to neighbours: t = 0, 1, ...
+ * in the reduce-scatter, and backwards in the allgather. bine-latency, for short vectors, swaps
+ * whole vectors and begins with the farthest pairs: then all ranks that hold the same partial sum
+ * got it from the same two halves, and all ranks end with identical bits. (With the nearest first,
+ * ranks 1 and 0 above would reduce their 0+1 with 2+3 and with 6+7, and no two results be
+ * identical.)
  *
  * Which half x keeps. Write u = x for even x and u = -x for odd ones: a step takes u to -u -
  * rho(t). All later rho are the same modulo 2^(t+2), so later steps only lead from u to -u -
- * rho(t+1) and back, modulo 2^(t+2). One of these two is even: e(t). The peer's is e(t) + 2^(t+1):
- * so bit t+1 of e(t) tells the two apart, and those they meet later agree with them. In the last
- * step it is whether x is odd.
+ * rho(t+1) and back, modulo 2^(t+2). One of these two is even: e(t). The peer's is e(t) + 2^(t+1),
+ * so bit t+1 of e(t) tells the two apart, and ranks that they meet later have the same bit. In the
+ * last step the half depends on whether x is odd.
  *
  * On a torus whose dimensions are powers of two this is Swing; elsewhere ranks are a ring in the
  * order of the tree, so that neighbours in the ring are under the same switch. Other sizes are

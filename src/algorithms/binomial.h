@@ -17,11 +17,11 @@
 #include "plan/algorithm.h"
 
 /**
- * Whom does a member deal with in a step of the reduction? In the broadcast it is the same, in the
+ * Find a member's partner in a step of the reduction. The broadcast has the same pairs, in the
  * opposite order and direction.
  *
- * @param[out] sends  the member sends, else it receives
- * @return the other member; -1: none
+ * @param[out] sends  true if the member sends, false if it receives
+ * @return the partner, or -1 if there is none
  */
 static inline int strag_binomial_partner(int size, int member, int step, bool *sends)
 {
@@ -34,7 +34,7 @@ static inline int strag_binomial_partner(int size, int member, int step, bool *s
     return member + distance < size ? (int)(member + distance) : -1;
 }
 
-/** A member's message in a round; `sends` as above, `peer` is the other member's rank. */
+/** Append a member's message in a round; `sends` is as above, `peer` the partner's rank. */
 static inline void strag_binomial_round(bool sends, bool broadcast, int round, int peer, int blocks,
                                         struct strag_builder *builder)
 {

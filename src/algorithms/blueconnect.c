@@ -4,9 +4,9 @@
  *
  * In a symmetric tree the leaves are numbered like a box: with degrees d_0 (of the lowest level),
  * d_1, ... position p is x_0 = p % d_0, x_1 = p / d_0 % d_1, ... At level l the d_l leaves that
- * differ in x_l only form a ring, and there are n / d_l rings at the same time. Each does a
- * reduce-scatter of what the levels below have left to its leaves; then the allgathers in the
- * opposite order. Hosts of 2 ranks, three of them, 6 blocks; what rank 0 sends and receives:
+ * differ in x_l only form a ring, and there are n / d_l rings at the same time. Each ring does a
+ * reduce-scatter of the part that the levels below have left to its leaves; then the allgathers
+ * follow in the opposite order. Three hosts of 2 ranks, 6 blocks; what rank 0 sends and receives:
  *
  *     round   level   sends to         receives from
  *       0       0     0 1 2, r1        3 4 5 of r1, reduced         reduce-scatter

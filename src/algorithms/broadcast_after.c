@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broadcast after the arrival: the plain way to use the time until a straggler is there.
+ * Broadcast after the arrival: the plain way to use the time until a straggler arrives.
  *
- * The other n - 1 ranks do an allreduce among themselves. Then one of them and the straggler give
- * each other the whole vector, and these two send the result on: in every round all that have it
- * send it to one that does not. With the straggler as node 0, its partner as node 1 and so on, n =
- * 6:
+ * The other n - 1 ranks do an allreduce among themselves. Then one of them and the straggler
+ * exchange whole vectors, and these two broadcast the result: in every round each rank that has it
+ * sends it to one that does not. With the straggler as node 0, its partner as node 1 and so on,
+ * n = 6:
  *
  *     round      0       1       2
  *              0 - 1   0 > 2   0 > 4       after the arrival, whole vectors
  *                      1 > 3   1 > 5
  *
- * ceil(log2 n) rounds after the arrival, of the whole vector each, 2 ceil(log2 (n - 1)) before. For
- * comparison: it is good for short vectors only. (A. Devraj et al., "Accelerating
+ * There are 2 ceil(log2 (n - 1)) rounds before the arrival and ceil(log2 n) of whole vectors after
+ * it. It is for comparison, and good for short vectors only. (A. Devraj et al., "Accelerating
  * AllReduce with a persistent straggler", section 4.1.)
  */
 #include "algorithms/straggler.h"
 
 /* Node 1 sends the most: 2(n - 2)/(n - 1) vectors before, one in the exchange, and one each to
- * nodes 3, 5, 9, ... as far as they exist. For n = 3 node 0 does, to nodes 1 and 2. */
+ * nodes 3, 5, 9, ... if they exist. For n = 3 node 0 sends the most, to nodes 1 and 2. */
 static double most_sent(int n)
 {
     double sent = 2.0 * (n - 2) / (n - 1) + 1;

@@ -4,7 +4,7 @@
  *
  * In the first dimension, of size d, every line of ranks does a reduce-scatter by ring: each rank
  * ends with one d-th of the vector, summed over its line. In the second dimension the lines do the
- * same with what their ranks have left, and so on; then the allgathers in the opposite order.
+ * same with these parts, and so on; then the allgathers follow in the opposite order.
  * A torus of 3 x 2, rank r at (r % 3, r / 3), 6 blocks; what rank 0 sends and receives:
  *
  *     round   dimension   sends to          receives from
@@ -17,14 +17,14 @@
  *
  * A host of a torus of D dimensions has 2D links. With as many ports the vector is cut into 2D
  * parts, each of which does the above, starting in another dimension (D of them) or going the other
- * way round (the other D), so that on a whole torus at no time two parts use a link. If the
- * dimensions are not equally long, the parts wait for the longest at the end of each dimension.
+ * way round (the other D), so that on a whole torus no two parts use a link at the same time. If
+ * the dimensions are not equally long, the parts wait for the longest at the end of each dimension.
  *
  *     ports   rounds                  sent by a rank
  *     1       2 sum(d_i - 1)          2(n-1)/n of the vector
  *     2D      2 D (max(d_i) - 1)      2(n-1)/n, on all links together
  *
- * One rank per host. Without a torus: one dimension of n. (Sack and Gropp,
+ * There is one rank per host. Without a torus there is one dimension of n. (Sack and Gropp,
  * "Collective algorithms for multiported torus networks".)
  */
 #include "algorithms/bucket.h"
@@ -57,13 +57,13 @@ void strag_rings_release(void *prepared)
     free(rings);
 }
 
-/* The dimension in which a part is in a phase of the reduce-scatter. */
+/* The dimension that a part works on in a phase of the reduce-scatter. */
 static int dimension(const struct strag_rings *rings, int part, int phase)
 {
     return (part + phase) % rings->dims;
 }
 
-/* Rounds of a phase: of the longest dimension that a part is in. */
+/* The rounds of a phase: those of the longest dimension that a part works on. */
 static int phase_rounds(const struct strag_rings *rings, int phase)
 {
     int longest = 0;
@@ -74,7 +74,7 @@ static int phase_rounds(const struct strag_rings *rings, int phase)
     return longest - 1;
 }
 
-/* Phases s = 0 .. dims - 1 are the reduce-scatter, and the others the same backwards. */
+/* Phases s = 0 .. dims - 1 are the reduce-scatter, and the others are the same phases backwards. */
 static int mirrored(const struct strag_rings *rings, int s)
 {
     return s < rings->dims ? s : 2 * rings->dims - 1 - s;
@@ -106,7 +106,7 @@ static struct strag_ring_place find_place(const struct strag_rings *rings, int c
         place.size = size;
         place.chunk /= size;
         if (p < phase)
-            place.first += (place.at + 1) % size * place.chunk; /* what it has left */
+            place.first += (place.at + 1) % size * place.chunk; /* the chunk left by phase p */
         int above = cell + ((x + 1) % size - x) * rings->stride[d];
         int below = cell + ((x + size - 1) % size - x) * rings->stride[d];
         place.next = forward ? above : below;
@@ -119,7 +119,7 @@ static struct strag_ring_place find_place(const struct strag_rings *rings, int c
     return place;
 }
 
-/* A phase's wanted rounds, for all parts. */
+/* Append a phase's wanted rounds, for all parts. */
 static void build_phase(const struct strag_rings *rings, int cell, int phase, bool gather,
                         int start, struct strag_builder *builder)
 {
@@ -151,7 +151,7 @@ void strag_rings_build(const struct strag_problem *problem, int rank, struct str
     }
 }
 
-/* Until the phase ends, or one of the shorter dimensions has done. */
+/* Rounds are identical until the phase ends, or until a shorter dimension is done. */
 int strag_rings_same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     (void)period;

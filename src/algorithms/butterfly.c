@@ -10,7 +10,7 @@ struct field {
     struct strag_fold fold[STRAG_DIMS_MAX];
     int folds;  /* dimensions that are folded */
     int steps;  /* of the butterfly */
-    int active; /* cells that are left of the folds */
+    int active; /* cells that are not folded away */
 };
 
 static struct field find_field(const struct strag_problem *problem)
@@ -54,7 +54,7 @@ void strag_butterfly_claim(const struct strag_problem *problem, struct strag_cla
         .blocks = whole ? parts : parts * p,
         .sent_max = (whole ? field.steps : 2.0 * (p - 1) / p) + field.folds,
         .one_ported = parts == 1,
-        .in_step = !whole && field.folds == 0, /* measured: those that are folded in lose more */
+        .in_step = !whole && field.folds == 0, /* measured: folded ranks lose more */
     };
 }
 
@@ -64,7 +64,7 @@ struct member {
     const struct strag_butterfly *butterfly;
     const struct field *field;
     int cell;
-    int at[STRAG_DIMS_MAX]; /* coordinates, each among its dimension's active ones; -1: folded */
+    int at[STRAG_DIMS_MAX]; /* coordinates among the dimension's active ones, or -1 if folded */
 };
 
 static struct member find_member(const struct strag_butterfly *butterfly, const struct field *field,
@@ -80,8 +80,8 @@ static struct member find_member(const struct strag_butterfly *butterfly, const 
     return member;
 }
 
-/* Who lets the neighbour below take part in its place, or takes part for the one above. A cell that
- * one dimension has folded away is in no fold of a later one. */
+/* Append a round of a dimension's fold: a cell lets the neighbour above take part in its place, or
+ * takes part for the one below. A cell that one dimension has folded away is in no later fold. */
 static void build_fold(const struct member *member, int d, bool out, int round, int blocks,
                        struct strag_builder *builder)
 {
@@ -100,7 +100,7 @@ static void build_fold(const struct member *member, int d, bool out, int round, 
 /* A part's pair in one of its steps. */
 struct meeting {
     int peer; /* rank */
-    int half; /* that is kept */
+    int half; /* that the rank keeps */
 };
 
 /* The pair of one step, along dimension d for the t-th time. */
@@ -131,7 +131,7 @@ static void find_meetings(const struct member *member, int part, struct meeting 
     }
 }
 
-/* Both have the same value of the other's side, so both put the same one left. */
+/* Of a pair, one rank has half 0 and the other half 1, so both put the same value left. */
 static void build_whole(const struct member *member, int round, struct strag_builder *builder)
 {
     const struct field *field = member->field;
@@ -152,7 +152,7 @@ static void build_whole(const struct member *member, int round, struct strag_bui
     }
 }
 
-/* A part's way: its pairs, and the first block of what is left before each step. */
+/* A part's way: its pairs, and the first of the blocks that are left before each step. */
 struct way {
     struct meeting meetings[STRAG_TORUS_STEPS_MAX];
     int first[STRAG_TORUS_STEPS_MAX];

@@ -5,7 +5,7 @@
  *
  * With q = ceil(log2 n) the skips are s[q] = n, s[k] = ceil(s[k+1] / 2), down to s[0] = 1. Count
  * blocks from the rank's own: block i of rank r is block r+i of the vector (modulo n). In the round
- * of skip k rank r sends its blocks s[k] .. s[k+1]-1 to rank r + s[k], for which they are the first
+ * of skip k rank r sends its blocks s[k] .. s[k+1]-1 to rank r + s[k], where they are the first
  * ones, and reduces what rank r - s[k] sends into its own first blocks. Each round drops the upper
  * half of the blocks, until only block 0, the rank's own, is left and complete. The allgather is
  * the same backwards. n = 5, skips 5 3 2 1, as seen from rank r:

@@ -7,11 +7,11 @@
 #include "algorithms/skips.h"
 #include "plan/algorithm.h"
 
-/* Those who take part. In the order of their ranks they are nodes 0 to count - 1; the vector has as
- * many blocks (or one), and node v's own is block v. */
+/* The ranks that take part, which are nodes 0 to count - 1 in ascending order. The vector has
+ * `count` blocks (or one), and block v is node v's own. */
 struct strag_members {
     int count;   /* at least 1 */
-    int without; /* the rank that is none of them; count: there is no such rank */
+    int without; /* the rank that takes no part, or count if all do */
 };
 
 static inline int strag_member_rank(struct strag_members members, int node)
@@ -24,12 +24,12 @@ static inline int strag_member_node(struct strag_members members, int rank)
     return rank < members.without ? rank : rank - 1;
 }
 
-/** Append what a node does in the reduce-scatter, after which its own block is the members' sum.
+/** Append a node's reduce-scatter, which leaves the members' sum in the node's own block.
  * @return the round behind the last one: ceil(log2 count) */
 int strag_circulant_reduce_scatter(struct strag_builder *builder, struct strag_members members,
                                    int node);
 
-/** Append what it does in the allgather of all nodes' own blocks.
+/** Append a node's part of the allgather of all nodes' own blocks.
  * @param round  the first one
  * @return the round behind the last one */
 int strag_circulant_allgather(struct strag_builder *builder, struct strag_members members, int node,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Direct: every rank sends each block straight to the one that sums it up, which sends the sum
+ * Direct: every rank sends each block straight to the rank that sums it up, which sends the sum
  * straight back.
  *
- * Many messages, and none of them waits for another of its half: for ranks that share memory: there
- * a message is a copy, and a rank that sends one value to several copies it once. Block b belongs
- * to rank b; with fewer blocks than ranks, only the first ranks sum up. In step t of either half a
- * rank sends to the one t above it, and receives from the one t below. n = 4, what rank 1 does:
+ * There are many messages, and none waits for another one of its half. It is for ranks that share
+ * memory: there a message is a copy, and a rank copies a value that it sends to several ranks once.
+ * Block b belongs to rank b; with fewer blocks than ranks, only the first ranks sum up. In step t
+ * of either half rank r sends to r + t and receives from r - t. n = 4, what rank 1 does:
  *
  *     round   sends               receives
  *       0     block 2 to rank 2   block 1 of rank 0, reduced          reduce-scatter
@@ -16,10 +16,10 @@
  *       4     block 1 to rank 3   block 3 of rank 3
  *       5     block 1 to rank 0   block 2 of rank 2
  *
- * With one block, one rank sums up everything, the root: the fewest messages, and each other rank
- * waits once. A root begins with its own value, and for the same bits all must reduce in the same
- * order: ranks 0 and 1 can, both with v1+v0, v2+, v3+ (to the left of the sum, which can so stay
- * where it is). n = 4:
+ * With one block, one rank, the root, sums up everything. This takes the fewest messages, and each
+ * other rank waits once. A root begins with its own value. For identical bits, all roots must
+ * reduce in the same order, which ranks 0 and 1 can: both do v1+v0, then v2+, v3+ (to the left of
+ * the sum, which stays where it is). n = 4:
  *
  *     round   root 0                root 1
  *       0     1 sends to 0: v1+v0   0 sends to 1: v1+v0
@@ -27,16 +27,16 @@
  *       2     3 sends to 0: v3+     3 sends to 1: v3+
  *      3-5    0 sends to 2, 3, 1    1 sends to 2, 3, 0
  *
- * That is best where ranks share processors, which the component knows and the cost model does not;
- * the more so if calls take turns with the root. If A and B share a processor, and A is always the
- * root, then it goes from one to the other twice per call: B waits for A's sum, and A for B's next
- * value. In turns it is once: A sums up call 0, sends its value for call 1, and waits; B has both
- * now, and sums up call 1, sends its value for call 2, and waits:
+ * This is best if ranks share processors, which the component knows and the cost model does not,
+ * and better still if the root alternates from call to call. If A and B share a processor, and A is
+ * always the root, the processor switches twice per call: B waits for A's sum, and A for B's next
+ * value. With alternating roots it switches once: A sums up call 0, sends its value for call 1, and
+ * waits; B then has both values, sums up call 1, sends its value for call 2, and waits:
  *
  *     always A    | B value 0 | A sum 0 | B value 1 | A sum 1 | B value 2 | A sum 2 |
  *     in turns    | B value 0 | A sum 0, value 1 | B sum 1, value 2 | A sum 2, value 3 |
  *
- * The next root is the last one to get the sum: it needs the others' next values, so these first.
+ * The next root gets the sum last: it needs the others' next values, so they get the sum first.
  *
  *     rounds 2(n-1)        sent 2(n-1)/n with n blocks; with m of them (m+n-2)/m, or 1 if more
  */
@@ -44,9 +44,9 @@
 
 enum {
     RANKS_MOST = 1024, /* a plan has up to 4n operations, and all of them 2n^2 messages */
-    RANKS_SOON = 128,  /* examined in no time */
-    TREE_RANKS = 16,   /* ... and perhaps better than others */
-    GRID_RANKS = 64,
+    RANKS_SOON = 128,  /* with more, planning takes too long */
+    TREE_RANKS = 16,   /* with more it adds nothing on trees, */
+    GRID_RANKS = 64,   /* or on grids */
 };
 
 static int blocks_of(const struct strag_problem *problem)
@@ -75,15 +75,15 @@ static bool on_request(const struct strag_problem *problem)
     return problem->n > RANKS_SOON;
 }
 
-/* With more ranks two messages for each of the others take longer than some rounds; and on trees
- * flexreduce takes no longer, but with several ranks on a host where these are few. */
+/* With more ranks, two messages for each other rank take longer than a few rounds. On trees
+ * flexreduce takes no longer, except with few ranks and several of them on a host. */
 static bool adds_nothing(const struct strag_problem *problem)
 {
     const bool tree = !problem->topology || problem->topology->network == STRAG_NETWORK_TREE;
     return strag_tree_is_one_switch(problem) || problem->n > (tree ? TREE_RANKS : GRID_RANKS);
 }
 
-/* One rank that sums up, twice as many, ..., all of them. */
+/* 1, 2, 4, ... ranks that sum up, and all of them. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
     int count = 0;
@@ -106,13 +106,13 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-/* Which of the others is rank number t of them, from 0. */
+/* Number t, from 0, of the ranks other than the root. */
 static int other(int root, int t)
 {
     return t < root ? t : t + 1;
 }
 
-/* What the root does. What comes stands left of the sum, but for rank 0's value. */
+/* The root's operations. Values that come stand left of the sum, except for rank 0's. */
 static void lead(int n, int root, struct strag_builder *builder)
 {
     int round = 0;

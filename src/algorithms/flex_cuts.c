@@ -6,7 +6,7 @@
 
 enum { NONE = -1 };
 
-/* Where the ascending run ends that begins at `first`. */
+/* The end of the ascending run that begins at `first`. */
 static size_t run_end(const int64_t *values, size_t first, size_t count)
 {
     size_t end = first + 1;
@@ -15,11 +15,11 @@ static size_t run_end(const int64_t *values, size_t first, size_t count)
     return end;
 }
 
-/* Merge two runs, values that both have once. @return how many */
+/* Merge two runs, and keep values that are in both once. @return how many values there are */
 static size_t merge(const int64_t *a, size_t na, const int64_t *b, size_t nb, int64_t *merged)
 {
     size_t i = 0, j = 0, count = 0;
-    while (i < na && j < nb) { /* without a branch that nobody can predict */
+    while (i < na && j < nb) { /* without an unpredictable branch */
         int64_t x = a[i], y = b[j], value = x < y ? x : y;
         i += x == value;
         j += y == value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where FlexReduce cuts the vector into blocks: the ends of all ranges, and which block begins at
- * one of them. For flex_plan.c.
+ * Where FlexReduce cuts the vector into blocks: at the ends of all ranges; and the block that
+ * begins at an end. For flex_plan.c.
  */
 #ifndef STRAG_FLEX_CUTS_H
 #define STRAG_FLEX_CUTS_H
@@ -11,22 +11,22 @@
 #include <stdint.h>
 
 /**
- * Sort values that are a few ascending runs, many of them with the same values, and keep each once.
+ * Sort values that form a few ascending runs with many equal values, and keep each value once.
  *
- * @param spare  as much room again, for use meanwhile
- * @return how many are kept, at the start
+ * @param spare  room for as many values, used during the call
+ * @return how many are kept, at the start of `values`
  */
 size_t strag_merge_runs(int64_t *values, size_t count, int64_t *spare);
 
 /* The numbers of cuts, by hash. */
 struct strag_cut_table {
-    const int64_t *cuts; /* somebody else's */
+    const int64_t *cuts; /* of the caller */
     int bits;
-    int32_t *number; /* [2^bits]: at the cut's hash, or behind it; -1: none */
+    int32_t *number; /* [2^bits]: a cut's number is at its hash, or behind it; -1 if free */
 };
 
 /**
- * @param cuts   different ones; must outlive the table
+ * @param cuts   all different; must outlive the table
  * @param[out] table  the caller's to close, also on failure
  * @return false when out of memory
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Planning takes O(levels * r log r) for r ranges, and next to nothing for the log where nodes side
- * by side are identical. Ranges are fractions of `whole` while they are made; at the end all their
- * ends become the cuts between blocks, and they are counted in blocks.
+ * Planning takes O(levels * r log r) for r ranges; the log is small if adjacent nodes are
+ * identical. Ranges are fractions of `whole` while they are made. Finally all their ends become the
+ * cuts between blocks, and ranges are counted in blocks.
  */
 #include "algorithms/flex_plan.h"
 
@@ -15,19 +15,19 @@
 
 enum { NONE = -1 };
 
-/* This number of ranges is never too high; see flex_plan.h. */
+/* Up to this number ranges are never too many; see flex_plan.h. */
 static const int many_ranges = 2500;
 
-/* Someone who waits for a new range: a leaf with one of its old ones. */
+/* A leaf that waits for a new range, with one of its old ones. */
 struct claimant {
     int64_t first, end; /* the old one */
-    int64_t wanted;     /* what is still to be given */
+    int64_t wanted;     /* how much it has yet to be given */
     int32_t position, number;
 };
 
-/* All ranges after a level, in groups from left to right: below a node of the level, or a leaf that
- * is below none. Those of a group tile the vector: a range begins where the one before it ends, the
- * group's first one at 0. */
+/* All ranges after a level, in groups from left to right: the leaves below a node of the level, or
+ * one leaf that is below none. A group's ranges tile the vector: each begins where the one before
+ * it ends, the group's first one at 0. */
 struct given {
     int count;
     int64_t *end;
@@ -40,16 +40,16 @@ struct planner {
     struct strag_flex_form form;
     struct strag_flex_hosts hosts;
     int64_t *shares;     /* of a node's children */
-    int32_t *group;      /* [position]: of the level at hand */
+    int32_t *group;      /* [position]: its group on the current level */
     struct given *given; /* [level + 1]; [0]: before the lowest one */
     struct claimant *claimants, *spare;
     int32_t *heap; /* numbers of claimants, the one to be served first on top */
-    size_t room;   /* of all three */
+    size_t room;   /* of claimants, spare and heap */
 };
 
 /* ---- Who gets the next part of the vector ---- */
 
-/* The one whose old range ends first; of these the one whose begins first. */
+/* Is a served before b? The claimant whose old range ends, or else begins, first is. */
 static bool is_before(const struct planner *planner, int32_t a, int32_t b)
 {
     const struct claimant *x = &planner->claimants[a], *y = &planner->claimants[b];
@@ -85,7 +85,7 @@ static int32_t pop(struct planner *planner, int *size)
     return top;
 }
 
-/* Give what follows, up to `end`, to a position; `start` is where the node's ranges begin. */
+/* Give the next part, up to `end`, to a position. @param start  the node's first range */
 static void give(struct given *given, int start, int64_t end, int32_t position)
 {
     int count = given->count;
@@ -115,7 +115,7 @@ static void share_out_split(struct planner *planner, struct given *given, int co
         struct claimant *first = &claimants[number];
         int64_t end = progress + first->wanted;
         if (released < count && claimants[released].first < end)
-            end = claimants[released].first; /* someone more urgent may come */
+            end = claimants[released].first; /* a more urgent one may come */
         give(given, start, end, first->position);
         first->wanted -= end - progress;
         progress = end;
@@ -124,9 +124,9 @@ static void share_out_split(struct planner *planner, struct given *given, int co
     }
 }
 
-/* Likewise where each gets one range, in the order in which they are to be served.
- * @param within  the new ranges are to lie within the old ones
- * @return false: one does not, and nothing is given */
+/* Likewise, but each claimant gets one range; they are sorted in the order of service.
+ * @param within  new ranges must lie within old ones
+ * @return false if one does not; then nothing is given */
 static bool share_out_whole(struct planner *planner, struct given *given, int count, bool within)
 {
     int start = given->count;
@@ -145,7 +145,7 @@ static bool share_out_whole(struct planner *planner, struct given *given, int co
 
 /* ---- Claims ---- */
 
-/* In which order claimants are sorted: by the start of their old ranges, or as they are served. */
+/* Is x sorted behind y? @param served  in the order of service, else by the start of old ranges */
 static bool is_behind(const struct claimant *x, const struct claimant *y, bool served)
 {
     if (served && x->end != y->end)
@@ -161,7 +161,7 @@ static int sorted_end(const struct claimant *claimants, int first, int count, bo
     return end;
 }
 
-/* They are in order for stretches: these are merged, of equals the one in front first. */
+/* Sort claimants, which come in sorted stretches, by merging these; the sort is stable. */
 static void sort_claimants(struct planner *planner, int count, bool served)
 {
     while (sorted_end(planner->claimants, 0, count, served) < count) {
@@ -179,7 +179,7 @@ static void sort_claimants(struct planner *planner, int count, bool served)
     }
 }
 
-/* How much of a child's share is given to what lies before a place in the vector. */
+/* How much of a child's share goes to the ranges before a place in the vector. */
 static int64_t share_before(const struct planner *planner, int64_t place, int64_t share)
 {
     int64_t whole = planner->flex->whole;
@@ -206,8 +206,8 @@ static bool is_same(const struct given *held, struct held a, struct held b)
                                         (size_t)a.count * sizeof *held->end) == 0;
 }
 
-/* The children from this one to the one before `end` have the same old ranges: their claims follow
- * each other range by range. @return how many claimants there are then */
+/* Add the claimants of children [child, end), which have the same old ranges, range by range.
+ * @return the new number of claimants */
 static int add_claimants(struct planner *planner, const struct given *held,
                          const struct strag_tree_node *node, int child, int end, int count)
 {
@@ -231,7 +231,7 @@ static int add_claimants(struct planner *planner, const struct given *held,
     return count;
 }
 
-/* Of all that is held below a node's children, which are side by side. */
+/* Add a claimant for each range held below a node's children. @return how many there are */
 static int add_all_claimants(struct planner *planner, const struct given *held,
                              const struct strag_tree_node *node)
 {
@@ -249,8 +249,8 @@ static int add_all_claimants(struct planner *planner, const struct given *held,
 
 /* ---- Levels ---- */
 
-/* Hand out the ranges below one node. If new ranges in the order of the old ones' ends lie
- * within these, it does not matter whether they might be split. */
+/* Hand out the ranges below one node. If new ranges, in the order of the old ones' ends, lie within
+ * the old ones, both forms are the same. */
 static void plan_node(struct planner *planner, int level, int index)
 {
     const struct strag_tree_node *node = &planner->flex->tree->nodes[index];
@@ -301,7 +301,7 @@ static void free_claimants(struct planner *planner)
     planner->room = 0;
 }
 
-/* Room for what a level gives: a range is cut at most where another one begins. */
+/* Make room for a level's ranges: one is cut only where another one begins. */
 static bool make_room(struct planner *planner, int level)
 {
     const int held = planner->given[level].count;
@@ -318,8 +318,7 @@ static bool make_room(struct planner *planner, int level)
     return count < INT32_MAX / 2 && planner->claimants && planner->spare && planner->heap;
 }
 
-/* One level of the tree. Leaves that are below none of its nodes are groups and keep what they
- * have: the whole vector. */
+/* Plan one level. A leaf below none of its nodes is its own group, and keeps the whole vector. */
 static bool plan_level(struct planner *planner, int level)
 {
     const struct strag_tree *tree = planner->flex->tree;
@@ -370,15 +369,15 @@ static bool find_cuts(struct planner *planner)
 
 /* ---- Lists ---- */
 
-/* The first position of a position's group: what is below a child of a level's node. On level 0,
- * on which these are leaves, each position is a group. */
+/* The first position of a position's group, which is all below a child of a level's node. On level
+ * 0 these children are leaves, so each position is a group. */
 static int32_t group_of(const struct strag_tree *tree, int level, int position)
 {
     int child = level > 0 ? strag_tree_ancestor(tree, level - 1, position) : NONE;
     return child == NONE ? position : tree->nodes[child].first_leaf;
 }
 
-/* @return of a level, for put_in_groups */
+/* @return a level's groups, for put_in_groups */
 static const int32_t *find_groups(struct planner *planner, int level)
 {
     const struct strag_tree *tree = planner->flex->tree;
@@ -388,7 +387,7 @@ static const int32_t *find_groups(struct planner *planner, int level)
 }
 
 /* Put a list's ranges in other groups, in which they keep their order.
- * @param group  [position]; NULL: each position is one  @return false when out of memory */
+ * @param group  [position]; NULL if each position is a group  @return false when out of memory */
 static bool put_in_groups(const struct strag_tree *tree, const int32_t *group,
                           const struct strag_flex_list *from, struct strag_flex_list *list)
 {
@@ -400,16 +399,16 @@ static bool put_in_groups(const struct strag_tree *tree, const int32_t *group,
         return false;
     for (int i = 0; i < count; i++)
         at[group ? group[ranges[i].position] : ranges[i].position]++;
-    for (int p = 0, sum = 0; p <= tree->n; p++) { /* from counts to the groups' ends */
+    for (int p = 0, sum = 0; p <= tree->n; p++) { /* turns counts into the groups' ends */
         sum += at[p];
         at[p] = sum;
     }
-    for (int i = count - 1; i >= 0; i--) /* from the groups' ends on */
+    for (int i = count - 1; i >= 0; i--) /* from the groups' ends down */
         list->ranges[--at[group ? group[ranges[i].position] : ranges[i].position]] = ranges[i];
     return true;
 }
 
-/* What was given, which is not needed any more, counted in blocks; the groups are the same.
+/* Move a level's ranges to a list, counted in blocks, in the same groups.
  * @return false when out of memory */
 static bool count_in_blocks(const struct strag_flex *flex, const struct strag_cut_table *table,
                             struct given *given, struct strag_flex_list *list)
@@ -429,7 +428,7 @@ static bool count_in_blocks(const struct strag_flex *flex, const struct strag_cu
     return true;
 }
 
-/* All that is counted in blocks once is then put in the other groups.
+/* Count all ranges in blocks once, and then put them in the other groups as well.
  * @return false when out of memory */
 static bool make_lists(struct planner *planner, const struct strag_cut_table *table)
 {
@@ -458,14 +457,14 @@ static void free_lists(struct strag_flex *flex)
 {
     for (int l = 0; flex->lists && l <= 3 * flex->tree->levels + 1; l++) {
         if (l == 1 || l == 3)
-            continue; /* the same as the one before it */
+            continue; /* it shares the memory of the one before it */
         free(flex->lists[l].ranges);
         free(flex->lists[l].at);
     }
     free(flex->lists);
 }
 
-/* At first everybody has the whole vector. */
+/* At first every position has the whole vector. */
 static bool begin(struct planner *planner)
 {
     const int n = planner->flex->tree->n;
@@ -480,7 +479,7 @@ static bool begin(struct planner *planner)
     return true;
 }
 
-/* All levels, or those until there are too many ranges. */
+/* Plan all levels. If there are too many ranges, start again without `split`. */
 static int plan_levels(struct planner *planner)
 {
     struct strag_flex *flex = planner->flex;
@@ -515,7 +514,7 @@ static int plan(struct planner *planner)
     planner->hosts = strag_flex_hosts(flex->tree);
     if (plan_levels(planner) != STRAG_OK)
         return STRAG_ERR_MEMORY;
-    free_claimants(planner); /* what follows takes memory that was touched already */
+    free_claimants(planner); /* so that the rest reuses memory that was touched */
     if (!find_cuts(planner))
         return STRAG_ERR_MEMORY;
     struct strag_cut_table table;
@@ -573,7 +572,7 @@ struct strag_flex_search strag_flex_search(const struct strag_flex *flex, int le
     const struct strag_flex_list *list = &flex->lists[3 * level + 1 + after];
     int low = list->at[node->first_leaf], high = list->at[node->first_leaf + node->leaves];
     struct strag_flex_search search = {.end = list->ranges + high, .range = range};
-    while (low < high) { /* skip those that end before the range begins */
+    while (low < high) { /* skip ranges that end before this one begins */
         int middle = low + (high - low) / 2;
         if (list->ranges[middle].end <= range.first)
             low = middle + 1;

@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-enum { NONE = -1, TIMES = 16 /* tried for hosts */ };
+enum { NONE = -1, TIMES = 16 /* steps of relieve_hosts */ };
 
-/* lcm(1 .. 40), about 2^52.2: what is divided by up to 40 once stays exact. Times 512 segments it
- * is below the 2^62 that strag_bounds allows. */
+/* lcm(1 .. 40), about 2^52.2: one division by up to 40 stays exact. Times 512 segments it is below
+ * the 2^62 that strag_bounds allows. */
 static const int64_t many_divisors = INT64_C(5342931457063200);
 
 /* ---- Shares ---- */
@@ -19,21 +19,21 @@ static double rate_of(const struct strag_tree *tree, int child, bool said)
     return (said ? strag_tree_uplink(tree, child) : 1) / strag_tree_slowed(tree, child);
 }
 
-/* By how much the rates ask for unequal shares. Uplinks count as equal unless all are given. */
+/* The shares that the rates ask for. Uplinks count as equal unless all are configured. */
 struct rates {
     bool said, equal;
-    double time;  /* T: all a child's traffic, sent one vector per unit of time and rate */
-    double level; /* the share of those whose uplinks are fast enough for it */
-    double sum;   /* of what the children get */
+    double time;  /* T, for all of a child's traffic: 1 is a vector at rate 1 */
+    double level; /* the share of children whose uplinks are fast enough for it */
+    double sum;   /* of the children's shares */
 };
 
-/* Theorem 2 (model/bounds.h): all links busy all of the time, or the slowest one. */
+/* Theorem 2 (model/bounds.h): all links are busy all of the time, or the slowest one is. */
 static double least_time(int links, double sum, double least)
 {
     return fmax(2 * (links - 1) / sum, 1 / least);
 }
 
-/* The largest share with which a child's uplink is not busy for longer than the time. */
+/* The largest share with which a child's uplink is busy for no longer than rates->time. */
 static double largest(const struct rates *rates, const struct strag_tree *tree,
                       const struct strag_tree_node *node, int child)
 {
@@ -41,8 +41,8 @@ static double largest(const struct rates *rates, const struct strag_tree *tree,
     return more > 0 ? more / (node->children - 2) : 0;
 }
 
-/* Raise the level until the shares sum up to 1: each time by what is missing if no other child's
- * share is at its largest with that. */
+/* Raise the level until the shares sum up to 1. Each step adds the part of the missing sum that
+ * each child gets if no further one reaches its largest share. */
 static void find_level(struct rates *rates, const struct strag_tree *tree,
                        const struct strag_tree_node *node)
 {
@@ -64,10 +64,10 @@ static void find_level(struct rates *rates, const struct strag_tree *tree,
     rates->equal = below == most || !(rates->sum > 0);
 }
 
-/* How long hosts' links are busy with all levels, the longest below any child. m equal hosts there
- * have carried 2(1 - 1/m) of the vector each on lower levels. All of them carry 1 + (q-2) f on this
- * level, and 2f (1 - 1/r) above it, r being the product of the degrees there. A child that is a
- * host has its link's largest share already. */
+/* How long hosts' links are busy on all levels: the longest time below any child. The m equal hosts
+ * of a child have carried 2(1 - 1/m) vectors each on lower levels. All of them together carry 1 +
+ * (q-2) f on this level, and 2f (1 - 1/r) above it, where r is the product of the degrees there. A
+ * child that is a host has its link's largest share already. */
 static double hosts_take(const struct rates *rates, const struct strag_tree *tree,
                          const struct strag_tree_node *node, const struct strag_flex_hosts *hosts)
 {
@@ -83,8 +83,8 @@ static double hosts_take(const struct rates *rates, const struct strag_tree *tre
     return most / hosts->rate;
 }
 
-/* If a child gets enough that its hosts take longer than the uplinks, these may take longer,
- * until both take as long or shares are equal. */
+/* If a child's share is so large that its hosts take longer than the uplinks, the uplinks may take
+ * longer, until both take as long or shares are equal. */
 static void relieve_hosts(struct rates *rates, const struct strag_tree *tree,
                           const struct strag_tree_node *node, const struct strag_flex_hosts *hosts,
                           double equal)
@@ -119,8 +119,7 @@ static struct rates find_rates(const struct strag_tree *tree, const struct strag
         sum += rate;
     }
     rates.time = least_time(node->children, sum, least);
-    rates.equal =
-        !(most > least) || !isfinite(rates.time); /* beyond what numbers can distinguish */
+    rates.equal = !(most > least) || !isfinite(rates.time); /* or too extreme for a double */
     if (!rates.equal)
         find_level(&rates, tree, node);
     if (!rates.equal && rates.said && hosts->rate > 0)
@@ -128,7 +127,7 @@ static struct rates find_rates(const struct strag_tree *tree, const struct strag
     return rates;
 }
 
-/* A link of which nothing is said is as fast as the fastest of which something is. */
+/* A link without a configured rate counts as fast as the fastest link with one. */
 struct strag_flex_hosts strag_flex_hosts(const struct strag_tree *tree)
 {
     struct strag_flex_hosts hosts = {0};

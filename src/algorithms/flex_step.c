@@ -3,13 +3,13 @@
 
 enum { NONE = -1 };
 
-/* Plans whose ranks together send more messages than this are not made: every rank sends to one
- * below each other child, which is no way to go about thousands of hosts on one switch. */
+/* Plans with more messages than this, all ranks together, are refused: every rank sends to one
+ * below each other child, which is unsuitable for thousands of hosts on one switch. */
 static const int64_t messages_max = INT64_C(1) << 22;
 
 static const int64_t messages_few = INT64_C(1) << 16;
 
-/* At least: a message of every leaf to each other child, on every level. */
+/* The least number: every leaf sends to each other child, on every level. */
 static int64_t count_messages(const struct strag_problem *problem)
 {
     const struct strag_topology *topology = problem->topology;
@@ -39,15 +39,15 @@ bool strag_flex_has_few_messages(const struct strag_problem *problem)
     return count_messages(problem) <= messages_few;
 }
 
-/* The child of a node that a position is below of. */
+/* The child, of a node of the level, that a position is below. */
 static int child_above(const struct strag_tree *tree, int level, int position)
 {
     int child = level > 0 ? strag_tree_ancestor(tree, level - 1, position) : NONE;
     return child == NONE ? tree->leaf_at[position] : child;
 }
 
-/* In the reduce-scatter a leaf sends what it holds and does not keep; in the allgather what it has
- * made to one holder below every child, but not to itself. */
+/* In the reduce-scatter a leaf sends what it holds and does not keep. In the allgather it sends
+ * what it has summed up to one holder below every child, except itself. */
 static int64_t sent_at_level(const struct strag_flex *flex, int level, int position)
 {
     int node = strag_tree_ancestor(flex->tree, level, position);
@@ -83,8 +83,8 @@ double strag_flex_sent_max(const struct strag_flex *flex)
     return (double)sent / (double)flex->whole;
 }
 
-/* Messages with those below a child: for what the rank has made with the holders, or for what it
- * holds with the owners. Both sides go through the vector from its start. */
+/* Append messages with ranks below a child: with the holders of what the rank sums up, or with the
+ * owners of what it holds. Both sides go through the vector from its start. */
 static void add_all(const struct strag_flex_step *step, enum strag_kind kind, int child, bool made)
 {
     int count;
@@ -103,7 +103,7 @@ static void add_all(const struct strag_flex_step *step, enum strag_kind kind, in
     }
 }
 
-/* As an owner with holders below one child, as a holder with owners below another. */
+/* Append messages as an owner with holders below a child, as a holder with owners below another. */
 static void add_messages(const struct strag_flex_step *step, int holders, int owners,
                          bool hand_over)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * FlexReduce: the messages of a level, for those that run its plan (flex_plan.h) in rounds.
+ * FlexReduce: the messages of a level, for algorithms that run its plan (flex_plan.h) in rounds.
  */
 #ifndef STRAG_FLEX_STEP_H
 #define STRAG_FLEX_STEP_H
@@ -13,24 +13,24 @@ struct strag_flex_step {
     struct strag_builder *builder;
     int level;
     bool gather;
-    int round, shift; /* blocks in front of the segment */
+    int round, shift; /* shift: blocks in front of the segment */
     int position;
 };
 
 /**
- * The step of a distance in children: as a holder the rank deals with owners this many children on,
- * as an owner with holders this many back. What is handed over goes first, and back last.
+ * Append a step: as a holder the rank deals with owners `distance` children further on, as an owner
+ * with holders as far back. Values that are handed over go first, and come back last.
  *
- * @param distance  from 1 on; with those of the level's degree and more there is nothing to do
+ * @param distance  at least 1; from the level's degree on, there are no messages
  */
 void strag_flex_step_build(const struct strag_flex_step *step, int distance);
 
-/** Does the problem's algorithm not send too many messages in this number of segments, all ranks
- * together? @return STRAG_OK or STRAG_ERR_UNSUPPORTED */
+/** Refuse a problem with too many messages, of all ranks together, with this number of segments.
+ * @return STRAG_OK or STRAG_ERR_UNSUPPORTED */
 int strag_flex_check_messages(const struct strag_problem *problem, int segments,
                               struct strag_error *err);
 
-/** Are all messages of a segment examined in no time, also if they are in few rounds? */
+/** Can all messages of a segment be examined quickly, even if they are in few rounds? */
 bool strag_flex_has_few_messages(const struct strag_problem *problem);
 
 /** The most that a rank sends on all levels, in vectors. */

@@ -3,9 +3,9 @@
  * FlexReduce: the least traffic over the uplinks of any tree, however uneven; and the same in
  * segments that follow each other through the levels.
  *
- * The reduce-scatter goes through the levels from the bottom up. Each starts from what the leaves
- * below a node's children hold, and leaves each leaf with a smaller range that is summed up over
- * all of the node (flex_plan.h, with an example). The allgather is the same backwards, with
+ * The reduce-scatter goes through the levels from the bottom up. Each starts from the ranges that
+ * the leaves below a node's children hold, and leaves each leaf with a smaller range that is summed
+ * up over all of the node (flex_plan.h, with an example). The allgather is the same backwards, with
  * broadcasts. Hosts of 2 and 3 ranks, 12 items; what rank 1 does, blocks given as items:
  *
  *     round   level   sends to          receives from
@@ -18,12 +18,13 @@
  *       4       0     (hosts of 3 ranks only)
  *       5       0     6..12, r0         0..6 of r0, replaced
  *
- * A call of reduce is made of messages straight from its holders to the owner: each partial sum
+ * A call of reduce consists of messages straight from its holders to the owner: each partial sum
  * crosses an uplink once, whatever the shares (a ring of holders would send every share but one
- * through a slow uplink). Not all at once: in step t of a level what is held below child c goes to
- * owners below child c+t, so that every child receives from one other child at a time, at its full
- * rate, and no receiver is flooded; all calls of the level go on side by side. What an owner does
- * not hold itself is handed over by its child's holder, before the first step (flex_plan.h).
+ * through a slow uplink). Messages are not sent all at once: in step t of a level, values held
+ * below child c go to owners below child c+t, so that every child receives from one other child at
+ * a time, at its full rate, and no receiver is flooded. All calls of a level run at the same time.
+ * Values that an owner lacks are handed over by its child's holder before the first step
+ * (flex_plan.h).
  *
  *     rounds           2 sum over levels of (d - 1), d being the largest degree
  *     over an uplink   2(d-1)/d of the vector each way, at the level of the node above it
@@ -38,22 +39,20 @@
  *     segment 1        L    U    U'   L'           U' allgather over the uplinks, L' local
  *     segment 2             L    U    U'   L'
  *
- * A period lasts for as many rounds as the longest level outside of hosts has steps; levels within
- * hosts, in which messages are copies in memory, fit more steps into a round if need be.
- * Only with that overlap are unequal shares worth it: a child with share f of q children sends
- * 1 - f and receives (q-1) f in the reduce-scatter, the reverse in the allgather; one after the
- * other takes longer for any f but 1/q, both at the same time take 1 + (q-2) f. So this form
- * shares by the uplinks' rates where they differ. It also lets a leaf have several ranges where
- * that saves handing over, so that every uplink of the tree carries what equation 6 says (in trees
- * as in flex_plan.h, not in the most uneven ones).
+ * A period has as many rounds as the longest level outside of hosts has steps. Levels within hosts,
+ * where messages are copies in memory, fit several steps into a round if needed. Unequal shares are
+ * worth it only with this overlap: a child with share f, one of q, sends 1 - f and receives (q-1) f
+ * in the reduce-scatter, the reverse in the allgather. One after the other takes longer for any f
+ * but 1/q; both at the same time take 1 + (q-2) f. So this form shares by the uplinks' rates if
+ * they differ. It also lets a leaf have several ranges if that saves handing over, so that every
+ * uplink of the tree carries what equation 6 says (not in the most uneven ones, see flex_plan.h).
  *
- * Segments are equally long where their number is a power of two. Others grow and shrink, where
- * there is more than one level: 1 2 4 4 .. 4 2 1 units of length. The pipeline is filled and
- * emptied with short ones, and those between cost few latencies; and while a segment is at the
- * level within hosts, the one before it, half as long, is on the uplinks, which do not wait for it
- * where memory is fast enough. Which form is faster the cost model says: equal ones where memory is
- * slow, or where shares by rates need as much of the reduce-scatter as of the allgather at the same
- * time.
+ * Segments are equally long if their number is a power of two. Otherwise they grow and shrink if
+ * there is more than one level: 1 2 4 4 .. 4 2 1 units of length. Short segments fill and empty the
+ * pipeline, and the long ones between cost few latencies. While a segment is at the level within
+ * hosts, the one before it, half as long, is on the uplinks, which need not wait if memory is fast
+ * enough. The cost model decides which form is faster: equal segments are if memory is slow, or if
+ * shares by rates need as much of the reduce-scatter as of the allgather at the same time.
  *
  * (Lee, Hwang, Shah, Cho, "FlexReduce: Flexible All-reduce for Distributed Deep Learning on
  * Asymmetric Network Topology".)
@@ -63,16 +62,16 @@
 
 #include <stdlib.h>
 
-/* Segments that a user may ask for, and those of the algorithm's own choice where the vector's size
- * is not known: the first and the last one cost about a period each in which the uplinks are not
- * busy both ways, and each costs the latency of its rounds. */
+/* The segments that a user may ask for, and the bounds of the algorithm's own choice if the
+ * vector's size is not known. The first and the last segment cost about a period each in which the
+ * uplinks are not busy both ways, and every segment costs the latency of its rounds. */
 enum { NONE = -1, SEGMENTS_MAX = 512, SEGMENTS_MOST = 32, SEGMENTS_LEAST = 4 };
 
-/* How many times lengths double, and up to how many segments: of many the first and the last are
- * short anyway. */
+/* How many times lengths double, and up to how many segments they do: with more, the first and the
+ * last are short anyway. */
 enum { DOUBLINGS = 2, GROWING_MAX = 128 };
 
-/* With more ranks a table compares fewer numbers of segments. */
+/* With more than MANY_RANKS, fewer numbers of segments are compared. */
 enum { MANY_RANKS = 256, FLAT_RANKS = 64 };
 
 /* A level of the reduce-scatter or of the allgather. */
@@ -80,13 +79,13 @@ struct stage {
     int level;
     bool gather;
     int steps;
-    int start, rounds; /* of segment 0; fewer rounds than steps: several steps in each */
+    int start, rounds; /* of segment 0; with fewer rounds than steps, a round has several steps */
 };
 
 struct prepared {
     const struct strag_flex *flex; /* shared by all counts of segments */
     int segments;
-    int doublings; /* of the segments' lengths, from either end on; 0: they are equal */
+    int doublings; /* of the segments' lengths, from either end; 0 if they are equal */
     int period;    /* rounds from one segment to the next */
     int rounds;
     bool joined; /* some stages have fewer rounds than steps */
@@ -138,7 +137,7 @@ static void schedule(struct prepared *prepared, bool pipelined)
     prepared->rounds = last->start + last->rounds + (prepared->segments - 1) * prepared->period;
 }
 
-/* How many segments: as many as are wanted, else fewer where a period has many rounds. */
+/* How many segments: as configured, or by default fewer if a period has many rounds. */
 static int find_segments(struct prepared *prepared, const struct strag_problem *problem,
                          struct strag_error *err)
 {
@@ -157,7 +156,7 @@ static int find_segments(struct prepared *prepared, const struct strag_problem *
     return STRAG_OK;
 }
 
-/* How often lengths double, from either end on. */
+/* How often lengths double, from either end. */
 static int find_doublings(int segments, int levels)
 {
     bool power = (segments & (segments - 1)) == 0;
@@ -217,8 +216,8 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
     return STRAG_OK;
 }
 
-/* Numbers of segments, as far as there are not too many messages. Fewer than four are worth it
- * where levels take turns; with one level they would be `flexreduce` once more. */
+/* Numbers of segments that do not make too many messages. Fewer than four are worth it if levels
+ * take turns; with one level they would equal `flexreduce`. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
     static const int few[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 48, 64};
@@ -236,11 +235,11 @@ static int choices(const struct strag_problem *problem, int *blocks)
             blocks[count++] = flex->blocks * segments;
     }
     if (count == 0)
-        blocks[count++] = 0; /* it is refused, as will be found */
+        blocks[count++] = 0; /* prepare refuses it */
     return count;
 }
 
-/* Before anything is prepared, if no count of segments makes them few enough. */
+/* Refuse before anything is prepared if no count of segments makes the messages few enough. */
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     int status = strag_tree_check(problem, err);
@@ -324,8 +323,8 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 
 /* ---- Identical rounds ---- */
 
-/* Once all stages are busy with segments of full length every period is like the next, until the
- * first stage runs out of these. */
+/* Once all stages are busy with segments of full length, every period is identical to the next,
+ * until the first stage runs out of these segments. */
 static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     const struct prepared *prepared = problem->prepared;
@@ -338,7 +337,7 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     return end - number;
 }
 
-/* Segments of equal length, or those that grow; NONE if no two rounds are identical. */
+/* 0 for segments of equal length, 1 for those that grow; NONE if no two rounds are identical. */
 static int form_of(const struct strag_problem *problem, int blocks)
 {
     const struct strag_flex *flex = problem->shared;
@@ -348,15 +347,14 @@ static int form_of(const struct strag_problem *problem, int blocks)
     return same < 2 ? NONE : doublings > 0;
 }
 
-/* A segment. */
+/* The blocks of a segment. */
 static int unit(const struct strag_problem *problem)
 {
     const struct prepared *prepared = problem->prepared;
     return prepared->flex->blocks;
 }
 
-/* With one level only, and many ranks, two messages for each of the others take longer
- * than some rounds. */
+/* With one level and many ranks, two messages for each other rank take longer than a few rounds. */
 static bool adds_nothing(const struct strag_problem *problem)
 {
     return strag_tree_is_flat(problem) && problem->n > FLAT_RANKS;
@@ -367,7 +365,7 @@ static bool adds_nothing_pipelined(const struct strag_problem *problem)
     return strag_tree_is_flat(problem) && strag_uplinks_equal(problem);
 }
 
-/* If flexreduce-direct is priced, that one is not slower by the model. */
+/* flexreduce-direct is priced in these cases, and is not slower by the model. */
 static bool takes_long_pipelined(const struct strag_problem *problem)
 {
     return problem->n > MANY_RANKS && strag_flex_has_few_messages(problem);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * FlexReduce, direct: every level of a tree is one round. All that a rank has to send there goes
- * straight to those who sum it up, at the same time, and the sums come straight back.
+ * FlexReduce, direct: every level of a tree is one round. A rank sends all its values there at the
+ * same time, straight to the ranks that sum them up, and the sums come straight back.
  *
- * Few rounds, and no more bytes than need be. Who owns what is FlexReduce's plan
- * (flex_plan.h); while `flexreduce` takes a round for each of the d - 1 other children of a node,
- * here they share one. Hosts of 2 and 3 ranks, 12 items; what rank 1 does, blocks given as items:
+ * There are few rounds, and no more bytes than necessary. FlexReduce's plan (flex_plan.h) decides
+ * which rank owns what. `flexreduce` takes a round for each of the d - 1 other children of a node;
+ * here they share one round. Hosts of 2 and 3 ranks, 12 items; what rank 1 does, blocks given as
+ * items:
  *
  *     round   level   sends to                        receives from
  *       0       0     0..6, r0                        6..12 of r0, reduced      reduce-scatter
@@ -13,9 +14,9 @@
  *       2       1     7..8, r3; 8..10, r4             6..7 of r3, 10..12 of r4  allgather
  *       3       0     6..12, r0                       0..6 of r0
  *
- * So shares are equal, and a slow link has to carry as much as the others. But the vector may also
- * be cut into segments, a round behind one another: while contributions to one travel, the sums of
- * the one before do. Hosts on one switch, in k segments:
+ * With one segment, shares are equal, and a slow link has to carry as much as the others. But the
+ * vector may also be cut into segments, each a round behind the one before: while contributions to
+ * one segment travel, so do the sums of the one before. Hosts on one switch, in k segments:
  *
  *     round        0            1            2         ..       k
  *     segment 0    contribute   sums
@@ -23,16 +24,16 @@
  *     segment 2                              contribute ..      sums
  *
  * So on a tree every link is busy in every round, however uneven the tree is: a group of few hosts
- * that has long messages on the uplinks, and a group of many that has them between its hosts, do
- * that at the same time, for different segments. In `flexreduce` each waits for the other.
+ * has long messages on the uplinks, and a group of many has them between its hosts, but both at the
+ * same time, for different segments. In `flexreduce` each waits for the other.
  *
- * Segments are equally long where their number is a power of two, or the tree has one level. Others
- * grow by one unit each and shrink again: 1 2 3 .. 3 2 1. With L levels a host of a large group is
- * busy with segments s and s - (2L-1), that of a small one with those between; as long as lengths
- * grow evenly both sums are the same, so that little is lost at the ends: about 1/k^2 of the time
+ * Segments are equally long if their number is a power of two, or if the tree has one level. Others
+ * grow by one unit each and shrink again: 1 2 3 .. 3 2 1. With L levels, a host of a large group is
+ * busy with segments s and s - (2L-1), a host of a small group with those between. If lengths grow
+ * evenly, both sums are the same, so that little is lost at the ends: about 1/k^2 of the time
  * instead of 1/k.
  *
- * Shares follow the uplinks' rates (flex_shares.h): whose link is slow owns less, or nothing.
+ * Shares follow the uplinks' rates (flex_shares.h): a host with a slow link owns less, or nothing.
  * 5 hosts, rank 0's at half the rate, and what its link carries, both ways at the same time:
  *
  *     segments   rounds   vectors over the slow link, one way after the other
@@ -40,8 +41,8 @@
  *         2         3     0.5 + 0.5 + 0.5 = 1.5
  *         k        k+1    (k+1)/k, if segments are equally long
  *
- * `weighted` carries as little in (k+1)(h-1) rounds, where no rank has to deal with more than two
- * others at once.
+ * `weighted` carries as little in (k+1)(h-1) rounds, in which no rank has to deal with more than
+ * two others at once.
  *
  *     rounds           k - 1 + 2 levels
  *     sent by a rank   about 2(n-1)/n with one segment
@@ -55,11 +56,11 @@
 /* Segments that a user may ask for. */
 enum { NONE = -1, SEGMENTS_MAX = 512 };
 
-/* Of more segments the first and the last are short anyway; and all lengths together, times the
- * ranges' denominator, are below the 2^62 that strag_bounds allows. */
+/* With more segments, the first and the last are short anyway. The sum of all lengths, times the
+ * ranges' denominator, stays below the 2^62 that strag_bounds allows. */
 enum { GROWING_MAX = 55 };
 
-/* With more ranks a table compares fewer numbers of segments. */
+/* With more ranks, fewer numbers of segments are compared. */
 enum { MANY_RANKS = 256 };
 
 /* Shared by all counts of segments. */
@@ -99,7 +100,7 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
     return status == STRAG_OK ? strag_flex_check_messages(problem, 1, err) : status;
 }
 
-/* Without levels and slow links it is flexreduce. */
+/* Without levels and slow links it does what flexreduce does. */
 static bool adds_nothing(const struct strag_problem *problem)
 {
     return strag_tree_is_flat(problem) && strag_uplinks_equal(problem);
@@ -146,7 +147,7 @@ static int share(const struct strag_problem *problem, void **out, struct strag_e
     return STRAG_OK;
 }
 
-/* How many segments this number of blocks makes; 0: none. */
+/* How many segments this number of blocks makes, or 0 if it makes none. */
 static int segments_of(const struct shares *shares, int blocks)
 {
     if (blocks == 0 || blocks == shares->equal->blocks)
@@ -239,7 +240,7 @@ static void bounds(const struct strag_problem *problem, struct strag_bounds *bou
 
 /* ---- Building ---- */
 
-/* A level in its round: first the children next to the rank's own. */
+/* Append a level in its round, beginning with the children next to the rank's own. */
 static void build_level(struct strag_flex_step *step, int stage, int stages)
 {
     const struct strag_tree *tree = step->flex->tree;
@@ -271,7 +272,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 
 /* ---- Identical rounds and equivalent ranks ---- */
 
-/* From when all stages are busy until the first one runs out. */
+/* Rounds are identical once all stages are busy, until the first one runs out of segments. */
 static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     (void)period;
@@ -282,7 +283,7 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     return steady ? segments - round : 1;
 }
 
-/* A segment. */
+/* The blocks of a segment. */
 static int unit(const struct strag_problem *problem)
 {
     const struct prepared *prepared = problem->prepared;

@@ -40,14 +40,14 @@ static inline int strag_fold_number(const struct strag_fold *fold, int rank)
     return rank % 2 ? rank / 2 : -1;
 }
 
-/** The rank behind an active number. */
+/** The rank that has an active number. */
 static inline int strag_fold_rank(const struct strag_fold *fold, int number)
 {
     return number < fold->extra ? 2 * number + 1 : number + fold->extra;
 }
 
-/** A round of the fold, or of the unfold, of a member below 2 extra; `peer` is the rank of member ^
- * 1, its neighbour. */
+/** Append a round of the fold, or of the unfold, for a member below 2 * extra; `peer` is the rank
+ * of its neighbour, member ^ 1. */
 static inline void strag_fold_round(int member, bool out, int round, int peer, int blocks,
                                     struct strag_builder *builder)
 {

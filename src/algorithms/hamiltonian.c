@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hamiltonian rings: on a torus of two dimensions two cycles, each through all hosts, that share no
- * link; a ring (ring.c) in each direction of each, so that all four links of a host are always busy
- * in both directions. With 1 port one of the four rings, with 2 both directions of the first cycle.
+ * Hamiltonian rings: a torus of two dimensions has two cycles, each through all hosts, that share
+ * no link. Each cycle has a ring (ring.c) in each direction, so that all four links of a host are
+ * always busy in both directions. 1 port drives one of the four rings, 2 ports both rings of the
+ * first cycle.
  *
- * Such cycles exist wherever both sizes are at least 3 (Kotzig), and on 2 x d hosts if d is even.
- * Rows are the longer dimension: R rows of C columns. Start with all links of the rows for the
- * first cycle and all links of the columns for the second. A switch at (i, j) gives the four links
- * of the square between rows i, i+1 and columns j, j+1 to the other cycle:
+ * Such cycles exist if both sizes are at least 3 (Kotzig), and on 2 x d hosts if d is even. Rows
+ * are counted along the longer dimension: R rows of C columns. Start with all links of the rows for
+ * the first cycle and all links of the columns for the second. A switch at (i, j) gives the four
+ * links of the square between rows i, i+1 and columns j, j+1 to the other cycle:
  *
  *     first cycle     before  o---o    after  o   o    rows i and i+1 become one
  *                                             |   |
  *                             o---o           o   o
  *
  * and columns j and j+1 of the second cycle likewise. One switch in every row but the last joins
- * all rows; no two of them may have a link in common, so that the columns of one and the next must
- * differ. Switches at (0, 0), (1, 1), .. (C-2, C-2) join all columns. For the rows that are left:
+ * all rows. No two of them may have a link in common, so a switch and the next one must be in
+ * different columns. Switches at (0, 0), (1, 1), .. (C-2, C-2) join all columns. For other rows:
  *
- *     R - C even     ... then the columns C-3, C-2, C-3, C-2, ...: two switches more leave one
- *                    cycle, as three strands that are bent at j, j+1, j are only bent at j
+ *     R - C even     ... then the columns C-3, C-2, C-3, C-2, ...: two more switches leave one
+ *                    cycle, as three strands bent at j, j+1, j run like strands bent at j only
  *     R odd          also (in this way) in the last row: a cycle that runs through the rows R-1 and
- *     (C even)       0 the same way stays one
- *     C odd          one more column first, C-1, which bends columns C-1 and 0: they run the same
- *     (R even)       way; then the columns C-2, C-1, C-2, C-1, ...
+ *     (C even)       0 in the same direction stays one cycle
+ *     C odd          one more column first, C-1, which bends columns C-1 and 0: they run in the
+ *     (R even)       same direction; then the columns C-2, C-1, C-2, C-1, ...
  *
  * A torus of 4 x 4, switches at (0, 0), (1, 1), (2, 2); o-o and | are the first cycle, links to the
  * right and below; the second cycle has the other links. And the two cycles on 2 x d hosts:
@@ -35,10 +36,10 @@
  *               |   |
  *     --o---o---o   o--
  *
- * In one dimension, and without a torus, all hosts are one cycle; with 2 ports both ways round.
+ * In one dimension, and without a torus, all hosts are one cycle; 2 ports drive both ways round.
  *
- * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector. One rank per host. (Hoefler et al.,
- * "HammingMesh", for C dividing R and gcd(R, C-1) = 1.)
+ * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector. There is one rank per host. (Hoefler et
+ * al., "HammingMesh", for C dividing R and gcd(R, C-1) = 1.)
  */
 #include "algorithms/ring.h"
 #include "algorithms/torus.h"
@@ -47,7 +48,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Clockwise; the opposite is two further. */
+/* Clockwise; the opposite heading is two further. */
 enum heading { UP, RIGHT, DOWN, LEFT };
 
 struct plane {
@@ -59,7 +60,7 @@ struct plane {
     int parts;
 };
 
-/* Prepared once, for each of the two cycles: the cell at a place, and its place by the cell. */
+/* Prepared for each of the two cycles: [place] has the cell there, [cell] has its place. */
 struct step {
     int32_t cell, place;
 };
@@ -148,7 +149,7 @@ static int switch_column(const struct plane *plane, int row)
     return row < plane->head ? row : plane->head - 2 + (row - plane->head) % 2;
 }
 
-/* 2 x d: the first cycle's two links at a place. */
+/* On 2 x d hosts: is this one of the first cycle's two links at a place? */
 static bool zigzag_has(struct place place, enum heading heading)
 {
     if (place.row % 2 == 0)
@@ -171,7 +172,7 @@ static bool first_has(const struct plane *plane, struct place place, enum headin
     return left.column != here && left.column != switch_column(plane, above.row);
 }
 
-/* The cycle's first link, clockwise from the top, that is not the one behind. */
+/* The heading of the cycle's first link, clockwise from the top, except the heading behind. */
 static enum heading next_heading(const struct plane *plane, int cycle, struct place place,
                                  int behind)
 {
@@ -212,7 +213,7 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
 
 /* ---- The rings ---- */
 
-/* A rank in one part. */
+/* A rank's place in the ring of one part. */
 static struct strag_ring_place find_place(const struct plane *plane, const struct step *steps,
                                           int rank, int part)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hierarchical doubling: for short vectors on any tree; a logarithm of the degree per level, and
- * one message at a time on every uplink.
+ * Hierarchical doubling: for short vectors on any tree. A level's rounds are a logarithm of its
+ * degree, and an uplink has one message at a time.
  *
  * Level by level, from the bottom up, the leaves that lead the children of a node reduce onto the
  * first of them, which then leads the node (binomial.h). The leaders of the root's children do
- * recursive doubling (fold.h where they are not a power of two), and the result goes down again as
- * it came up. Three hosts of 2, 3 and 3 ranks on one switch:
+ * recursive doubling (fold.h if they are not a power of two), and the result goes down again as it
+ * came up. Three hosts of 2, 3 and 3 ranks on one switch:
  *
  *     round 0   1->0   3->2   6->5        reduce within hosts
  *     round 1          4->2   7->5
@@ -16,11 +16,11 @@
  *     round 5          2->4   5->7        broadcast within hosts
  *     round 6   0->1   2->3   5->6
  *
- * With degrees d_0 (of the lowest level, the largest one counts), d_1, ..., d_top:
+ * With degrees d_0 (the largest of the lowest level), d_1, ..., d_top:
  *
  *     rounds  2 sum over levels below the top of ceil(log2 d_l), + floor(log2 d_top) (+ 2: fold)
  *
- * Whole vectors throughout. On one switch without hosts it is recursive doubling.
+ * All messages are whole vectors. With one rank per host on one switch, it is recursive doubling.
  */
 #include "algorithms/binomial.h"
 #include "algorithms/fold.h"
@@ -30,8 +30,8 @@
 
 struct prepared {
     struct strag_tree *tree;
-    int32_t top[]; /* ranks that lead the root's children, in ascending order: two that swap values
-                      put the lower rank's left, which has to be the lower one's in the doubling */
+    int32_t top[]; /* the ranks that lead the root's children, ascending: the lower rank of a pair,
+                      whose value stands left, must have the lower number in the doubling */
 };
 
 static void release(void *what)
@@ -52,7 +52,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The rounds of the levels below the top, once. */
+/* The rounds of the levels below the top, in one direction. */
 static int climbing_rounds(const struct strag_tree *tree)
 {
     int rounds = 0;
@@ -61,7 +61,7 @@ static int climbing_rounds(const struct strag_tree *tree)
     return rounds;
 }
 
-/* The child of a node of a level that a position leads, or -1. */
+/* The child of a level's node that a position leads, or -1 if it leads none. */
 static int led_child(const struct strag_tree *tree, int level, int position)
 {
     if (strag_tree_ancestor(tree, level, position) < 0)
@@ -91,13 +91,13 @@ static int sent_at_top(const struct prepared *prepared, int child)
     return strag_fold_number(&fold, member) < 0 ? 1 : fold.log + (member < 2 * fold.extra);
 }
 
-/* A leader's way ends at the node where it is not the first one, or at the top. */
+/* A leader sends on all levels up to the node where it is not the first one, or to the top. */
 static double sent_max(const struct strag_problem *problem)
 {
     const struct prepared *prepared = problem->prepared;
     const struct strag_tree *tree = prepared->tree;
     int32_t *sent =
-        calloc((size_t)tree->nnodes, sizeof *sent); /* [node]: below it, by its leader */
+        calloc((size_t)tree->nnodes, sizeof *sent); /* [node]: by its leader, below it */
     int most = 0;
     if (!sent)
         return -1;
@@ -107,7 +107,7 @@ static double sent_max(const struct strag_problem *problem)
         for (int member = 0; member < node->children; member++) {
             int child = node->first_child + member, total = sent[child];
             if (i > 0 && member > 0 && total + steps <= most)
-                continue; /* only the first one has as many children as steps */
+                continue; /* only the first one may send in every step */
             total += i == 0 ? sent_at_top(prepared, child)
                             : strag_binomial_children(node->children, member) + (member > 0);
             most = total > most ? total : most;
@@ -151,7 +151,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-/* A level below the top, up or down. @return the round behind it */
+/* Append a level below the top, up or down. @return the round behind it */
 static int build_level(const struct strag_tree *tree, int position, int level, bool broadcast,
                        int round, struct strag_builder *builder)
 {
@@ -172,7 +172,7 @@ static int build_level(const struct strag_tree *tree, int position, int level, b
     return round + steps;
 }
 
-/* @return the round behind it */
+/* Append the doubling at the top. @return the round behind it */
 static int build_top(const struct prepared *prepared, int position, int round,
                      struct strag_builder *builder)
 {
@@ -197,7 +197,7 @@ static int build_top(const struct prepared *prepared, int position, int round,
     return end;
 }
 
-/* Few rounds: those that are not wanted are appended as well. */
+/* There are few rounds, so all are appended, wanted or not. */
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     const struct prepared *prepared = problem->prepared;

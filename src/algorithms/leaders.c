@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leaders: every host reduces its vectors onto one rank, these do an allreduce by ring, and
+ * Leaders: every host reduces its vectors onto one rank. These leaders do an allreduce by ring, and
  * broadcast the result within their hosts.
  *
- * The simplest way to send little over the uplinks; but only one rank of a host works at a time,
- * and with whole vectors. The local phases are binomial trees (binomial.h), the leader is the first
- * rank of a host in the tree. Hosts of 2 and 3 ranks, two blocks; what goes where:
+ * This is the simplest way to send little over the uplinks, but only one rank of a host works at a
+ * time, and with whole vectors. The local phases are binomial trees (binomial.h); the leader is the
+ * first rank of a host in the tree. Hosts of 2 and 3 ranks, two blocks; what goes where:
  *
  *     round 0   1->0  3->2                reduce, whole vectors
  *     round 1         4->2
@@ -29,7 +29,7 @@
 
 /* The hosts, in the order of the tree. */
 struct hosts {
-    int q, steps; /* hosts; of the local phases */
+    int q, steps; /* how many hosts; steps of a local phase */
     int n;
     struct {
         int32_t rank_at; /* [place]: ranks, host by host */
@@ -100,7 +100,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-/* A step of the reduction within the host, or of the broadcast. */
+/* Append a step of the reduction within the host, or of the broadcast. */
 static void build_local(const struct hosts *hosts, int rank, int step, bool broadcast, int round,
                         struct strag_builder *builder)
 {
@@ -114,7 +114,7 @@ static void build_local(const struct hosts *hosts, int rank, int step, bool broa
     strag_binomial_round(sends, broadcast, round, peer, hosts->q, builder);
 }
 
-/* A leader in their ring. */
+/* A leader's place in their ring. */
 static struct strag_ring_place find_place(const struct hosts *hosts, int host)
 {
     int q = hosts->q;
@@ -144,7 +144,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* The halves of the ring. */
+/* Rounds are identical within each half of the ring. */
 static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     (void)period;

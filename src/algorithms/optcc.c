@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * OptCC: one host's link (or a few) is slow, and the others hardly notice.
+ * OptCC: if one host's link (or a few) is slow, the other hosts are hardly slowed down.
  *
  * The fast hosts, h of them, form a ring; a slow one stands next to it. The vector is cut into k
  * segments, a segment into sections, and each section goes through four stages:
@@ -10,15 +10,15 @@
  *     3  down from the slow host                                          one message
  *     4  around the ring once more, given to every fast host              h - 1 hops
  *
- * in one of two orders: 1 2 3 4, where the slow host finishes the sum (patterns A and C), or 3 1 4
- * 2, where its contribution goes in first and the sum comes back last (B and D). Segments take the
- * patterns in turn.
+ * in one of two orders: 1 2 3 4, in which the slow host finishes the sum (patterns A and C), or 3 1
+ * 4 2, in which its contribution goes in first and the sum comes back last (B and D). Segments take
+ * the patterns in turn.
  *
  * No link ever carries two flows that compete. In every window the slow host stands in one edge of
  * the ring, in the next window in the next edge: the edge's first host sends to it, the edge's
  * second host receives from it, and the edge itself is free. All other edges carry a section in
- * stage 1 and one in stage 4. Sections move on by one edge per window as well: each keeps its
- * distance to the slow host, its track. h = 4 fast hosts 0 to 3, slow host s, window by window,
+ * stage 1 and one in stage 4. Sections move on by one edge per window as well, so that each keeps
+ * its distance to the slow host: its track. h = 4 fast hosts 0 to 3, slow host s, window by window,
  * "01" is a hop of the ring:
  *
  *     window           0            1            2            3
@@ -27,8 +27,8 @@
  *     track 2          23           30           01           12
  *     track 3          30           01           12           23
  *
- * A body is h - 1 windows: in it the sections of a segment go around once, and the slow host meets
- * their h - 1 owners. Stages of the segments, body by body:
+ * A body is h - 1 windows, in which the sections of a segment go around once, and the slow host
+ * meets their h - 1 owners. Stages of the segments, body by body:
  *
  *     body       0    1    2    3    4    5
  *     stage 1    A    B    C    D                 k = 4 segments
@@ -36,29 +36,29 @@
  *     stage 3         B    A    D    C
  *     stage 4              B    A    D    C
  *
- * A window takes the time of two sections over a fast link, or of one over the slow link. With l >=
- * 2, as here, the first body and the last take that of one section over a fast link, and the whole
- * l k + 2 vectors over a fast link, by k. With l < 2 that is not worth while, and all segments are
- * of pattern B, with stages 3 and 1 in one body, 4 and 2 in the next. Then the slow host has time
- * left in every window: chunks fill it, which all fast hosts send to it directly, one per window,
- * and get back in the next h windows. A chunk has (2-l)/l of a section, so that every link is busy
- * in every window, and the whole takes 2(n-1) l / ((n-2) l + 2) * (k+l-1)/k: theorem 6's bound for
- * large k.
+ * A window takes the time of two sections over a fast link, or of one over the slow link, which is
+ * l times slower. With l >= 2, as here, windows of the first and the last body take the time of one
+ * section over a fast link, and the whole takes the time of (l k + 2) / k vectors. With l < 2 this
+ * is not worthwhile: all segments are of pattern B, with stages 3 and 1 in one body, 4 and 2 in the
+ * next. Then the slow host has time left in every window, which chunks fill. All fast hosts send
+ * them to it directly, one per window, and get them back in the next h windows. A chunk has (2-l)/l
+ * of a section, so that every link is busy in every window, and the whole takes 2(n-1) l / ((n-2) l
+ * + 2) * (k+l-1)/k: theorem 6's bound for large k.
  *
- * Several slow hosts stand in different edges; the slowest finishes A and C, the others add their
- * contributions before the ring ends, and get the sum while it goes around.  With several ranks per
- * host the hosts do this, once for each local rank and its part of the vector: the part of a
+ * Several slow hosts stand in different edges. The slowest finishes A and C; the others add their
+ * contributions before the ring ends, and get the sum while it goes around. With several ranks per
+ * host, the hosts do this once for each local rank and its part of the vector: the part of a
  * segment is collected from the siblings in the body before, and given to them in the body after
- * (siblings.h). Three fast hosts or fewer leave no time for A either.
- * Without a slow host there are no windows to fill, and it is the ring. It takes more fast hosts
- * than slow ones: the least slow are taken for fast until there are.
+ * (siblings.h). Three fast hosts or fewer leave no time for A either. Without a slow host there are
+ * no windows to fill, and it is the ring. There must be more fast hosts than slow ones; if there
+ * are not, the least slow ones count as fast.
  *
- * In numbers: windows count from 0, the first one of segment 0's stage 1.
- * Section d of segment m (d is its track) crosses the ring's edges d - m, d - m + 1, ... in the
- * body m: edge e leads from fast host e to e + 1, and e - window = d (mod fast) throughout. It ends
- * at its owner, d - m - 1. The slow host on track c stands in edge c + window, so it meets the
- * owner as receiver in window y - 2 of a body, and as sender in window y, with y = d - c (mod
- * fast), 1 <= y <= fast - 1: one section per window in both directions.
+ * In numbers: windows count from 0, which is the first one of segment 0's stage 1. Section d of
+ * segment m (d is its track) crosses the ring's edges d - m, d - m + 1, ... in the body m: edge e
+ * leads from fast host e to e + 1, and e - window = d (mod fast) throughout. It ends at its owner,
+ * d - m - 1. The slow host on track c stands in edge c + window, so it meets the owner as receiver
+ * in window y - 2 of a body, and as sender in window y, with y = d - c (mod fast), 1 <= y <= fast -
+ * 1: one section per window in both directions.
  *
  *     stage             patterns B, D (m odd)     A, C (m even)
  *     1 ring, add       body m                    body m
@@ -75,8 +75,8 @@
  * appendices C to E. The paper's bodies have a window more; ours are as long as a trip around the
  * ring, so that no section ever waits.)
  *
- * One long file: where a section is in a window decides the plan, what is sent and which ranks
- * are equivalent, so that a cut would put the table above on both sides of it.
+ * This is one long file: plans, claims and identical rounds all follow from where a section is in a
+ * window, so both halves of a cut would need the table above.
  */
 #include "algorithms/siblings.h"
 
@@ -88,14 +88,14 @@ enum { SEGMENTS_MIN = 4, MANY_RANKS = 256 };
 struct optcc {
     struct strag_uplinks uplinks;
     int ranks_per_host;
-    int fast, slow;  /* hosts: the ring, and those next to it */
+    int fast, slow;  /* hosts: of the ring, and next to it */
     int segments;    /* k */
     int body;        /* windows in which a section goes around the ring: fast - 1 */
     int sections;    /* of a segment: tracks that no slow host is on */
     bool mixed;      /* patterns A, B, C, D; else only B and D, which are the same */
     int chunks;      /* that fill the slow host's bubbles */
     int lead;        /* rounds before window 0 */
-    int rounds;      /* in all */
+    int rounds;      /* of the whole collective */
     int64_t section; /* sizes, in units of which the vector has `total` */
     int64_t chunk;
     int64_t total;
@@ -106,19 +106,19 @@ struct optcc {
 
 /* A section in a stage. */
 struct move {
-    int segment; /* -1: nothing */
+    int segment; /* -1 if there is none */
     int section;
     bool adds; /* the receiver reduces it */
 };
 
 /* What siblings exchange in a window. */
 struct local {
-    int segment; /* -1: nothing */
-    int step;    /* of `body` ones */
-    int chunk;   /* -1: none */
+    int segment; /* -1 if there is none */
+    int step;    /* of `body` steps */
+    int chunk;   /* -1 if there is none */
 };
 
-/* x mod fast, from 0 on. */
+/* x modulo fast, never negative. */
 static int track_at(const struct optcc *optcc, int x)
 {
     int rest = x % optcc->fast;
@@ -129,7 +129,7 @@ static int track_at(const struct optcc *optcc, int x)
 
 static const struct move nothing = {.segment = -1};
 
-/* Rounded down also below zero. */
+/* The body of a window, rounded down also for negative windows. */
 static int body_of(const struct optcc *optcc, int window)
 {
     return window >= 0 ? window / optcc->body : -((-window - 1) / optcc->body) - 1;
@@ -165,7 +165,7 @@ static struct move ring_add(const struct optcc *optcc, int place, int window)
     return section_move(optcc, body_of(optcc, window), track_at(optcc, place - window), true);
 }
 
-/* Stage 4: likewise. */
+/* Stage 4, likewise. */
 static struct move ring_give(const struct optcc *optcc, int place, int window)
 {
     return section_move(optcc, given_in(optcc, body_of(optcc, window)),
@@ -190,8 +190,7 @@ static struct move download(const struct optcc *optcc, int slow, int window)
     return section_move(optcc, finished ? body - 2 : body, track, !finished);
 }
 
-/* The chunk that a slow host receives in a window; in the next `fast` windows it sends it. -1:
- * none. */
+/* The chunk that a slow host receives in a window, and sends in the next `fast` ones, or -1. */
 static int chunk_at(const struct optcc *optcc, int window)
 {
     if (window < 0 || window / optcc->fast >= optcc->chunks)
@@ -199,7 +198,8 @@ static int chunk_at(const struct optcc *optcc, int window)
     return window / optcc->fast;
 }
 
-/* A body before the first use of a segment, which is window -1 of its own; a chunk at once. */
+/* A segment is collected in the body before its first use, which is in window -1 of its own body; a
+ * chunk is collected in one window. */
 static struct local collected(const struct optcc *optcc, int window)
 {
     int body = body_of(optcc, window + 1);
@@ -210,7 +210,7 @@ static struct local collected(const struct optcc *optcc, int window)
     };
 }
 
-/* When a segment's sums are everywhere, of which the slow hosts are the last. */
+/* A segment is distributed once all hosts have its sums, of which the slow ones are last. */
 static struct local distributed(const struct optcc *optcc, int window)
 {
     int body = body_of(optcc, window - 1), segment = given_in(optcc, body - 1);
@@ -221,7 +221,7 @@ static struct local distributed(const struct optcc *optcc, int window)
     };
 }
 
-/* The last upload may be behind the last body, in window fast - 1 of the one before. */
+/* The last upload may be in window fast - 1 of the last body, which is the window behind it. */
 static int windows_of(const struct optcc *optcc)
 {
     int windows = (optcc->segments + (optcc->mixed ? 2 : 1)) * optcc->body;
@@ -270,7 +270,7 @@ static double sent_max(const struct strag_problem *problem)
 
 /* ---- Preparing ---- */
 
-/* Where everything is with k segments. @return blocks in all, which may be too many */
+/* Set all amounts for a number of segments. @return the vector's blocks, which may be too many */
 static int64_t lay_out(struct optcc *optcc, int64_t segments)
 {
     int64_t windows = (segments + (optcc->mixed ? 2 : 1)) * optcc->body;
@@ -282,7 +282,7 @@ static int64_t lay_out(struct optcc *optcc, int64_t segments)
     return (sections + chunks) * optcc->ranks_per_host;
 }
 
-/* As many segments as are wanted, or the first number that gives as many blocks. */
+/* The default number of segments, or the first one that gives as many blocks as configured. */
 static int64_t find_segments(const struct strag_problem *problem, struct optcc *optcc)
 {
     int64_t step = optcc->slow ? 4 : 1;
@@ -301,8 +301,8 @@ static int64_t find_segments(const struct strag_problem *problem, struct optcc *
     return low * step;
 }
 
-/* The numbers that follow from how many links are slow, and how slow the slowest is. Of many the
- * least slow count as fast, so that there is a track for a section at least. */
+/* Set the numbers that follow from how many links are slow, and how slow the slowest is. If too
+ * many are, the least slow count as fast, so that at least one track is left for a section. */
 static void set_hosts(struct optcc *optcc, const struct strag_problem *problem)
 {
     const struct strag_uplinks_count count = strag_uplinks_count(problem);
@@ -386,7 +386,7 @@ static int64_t blocks_of(void *of, int segments)
     return lay_out(of, segments);
 }
 
-/* With more segments less is lost at both ends, but more windows wait for their latency. */
+/* With more segments, less is lost at both ends, but more windows wait for their latency. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
     struct optcc optcc = {.slow = 0};
@@ -407,7 +407,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-/* Segment by segment, in it part by part; behind them the chunks, likewise. */
+/* Blocks are in order of segments, then of parts; behind them are the chunks, likewise. */
 static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
 {
     const struct optcc *optcc = problem->prepared;
@@ -441,7 +441,7 @@ static int chunk_block(const struct turn *turn, int chunk, int part)
            part;
 }
 
-/* One block to or from the rank with this one's number on the host at a place. */
+/* Append a message of one block, to or from the rank of the same number on the host at a place. */
 static void message(const struct turn *turn, enum strag_kind kind, int place, const char *stage,
                     int block)
 {
@@ -464,7 +464,7 @@ static void receive_move(const struct turn *turn, int place, const char *stage, 
                 section_block(turn, move.segment, turn->index, move.section));
 }
 
-/* The chunk of a window, if there is one. */
+/* Append the message of a window's chunk, if there is one. */
 static void fill(const struct turn *turn, enum strag_kind kind, int place, int window)
 {
     int chunk = chunk_at(turn->optcc, window);
@@ -560,8 +560,8 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* Around a ring nothing but the blocks changes. Next to it a slow host moves, and it reduces what
- * it receives in every other segment. */
+/* In a ring alone, only the blocks change from round to round. A slow host moves along the ring,
+ * and reduces what it receives in every other segment only. */
 static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     (void)period;
@@ -574,8 +574,8 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     return 1;
 }
 
-/* Without a slow host it is what weighted is, in a few more rounds: no faster, and not worth a look
- * where that means very many messages. */
+/* Without a slow host it does what weighted does, in a few more rounds: it is no faster, and not
+ * worth pricing with many ranks. */
 static bool takes_long(const struct strag_problem *problem)
 {
     return strag_uplinks_many(problem) ||

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recursive halving and doubling (Rabenseifner): pairs swap halves of what is left, then put the
- * pieces together again in the opposite order.
+ * Recursive halving and doubling (Rabenseifner): pairs swap halves of their remaining blocks, then
+ * put the pieces together again in the opposite order.
  *
  * p ranks, p blocks. Each rank is responsible for a range of blocks, at first all of them. In every
  * round of the reduce-scatter it keeps the half that its partner does not, and sends the other:
- * most to the nearest rank, which is the nearest host where ranks are in the order of the machine.
+ * most to the nearest rank, which is on the nearest host if ranks are in the order of the machine.
  * With p = 8 rank 0 does this:
  *
  *     round    partner    sends     receives

@@ -79,7 +79,7 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     return strag_ring_same_rounds(problem->n, round);
 }
 
-/* If the next rank is not the one before as well. */
+/* All ranks do the same, turned, unless the next rank is also the one before. */
 static bool turns(const struct strag_problem *problem, int *shift)
 {
     *shift = 1;

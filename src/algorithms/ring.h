@@ -14,17 +14,17 @@ struct strag_ring_place {
     int first, chunk;   /* the chunks begin at block `first` and have this many blocks */
 };
 
-/** The algorithm itself, for those whose rings become one. */
+/** The algorithm itself, for algorithms whose rings become one. */
 extern const struct strag_algorithm strag_ring;
 
-/** The first block of a chunk; numbers count around the ring. */
+/** The first block of a chunk, whose number is taken modulo the ring's size. */
 static inline int strag_ring_chunk(const struct strag_ring_place *place, int number)
 {
     return place->first + (number % place->size + place->size) % place->size * place->chunk;
 }
 
-/** Append step t, of size - 1, of the reduce-scatter, after which the rank has the sum of chunk
- * at + 1; or of the allgather of what it left. */
+/** Append step t, of size - 1, of the reduce-scatter, after which the rank has the sum of chunk at
+ * + 1, or of the allgather of these sums. */
 void strag_ring_step(const struct strag_ring_place *place, int t, bool gather, int round,
                      struct strag_builder *builder);
 

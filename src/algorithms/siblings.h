@@ -9,13 +9,12 @@
 
 #include "algorithms/uplinks.h"
 
-/* Blocks, and the same blocks of the next part behind them: `part` blocks from one to the next. */
+/* A range of blocks, which every part has; parts begin `part` blocks apart. */
 struct strag_strided {
     int first, count, part;
 };
 
-/** What is to be exchanged in a step, of `steps`, of parts of `blocks` blocks, from block `first`.
- */
+/** The range that is exchanged in one of `steps` steps; the first part begins at block `first`. */
 static inline struct strag_strided strag_siblings_share(int first, int64_t part, int step,
                                                         int steps)
 {
@@ -23,8 +22,8 @@ static inline struct strag_strided strag_siblings_share(int first, int64_t part,
     return (struct strag_strided){first + begin, end - begin, (int)part};
 }
 
-/** Every rank gets its part of the blocks from its siblings, and reduces it; or, if it does not
- * collect, it gives its part to them. */
+/** Append an exchange: every rank gets its part of the blocks from its siblings, and reduces it;
+ * or, if not `collect`, it gives its part to them. */
 static inline void strag_siblings_exchange(const struct strag_uplinks *uplinks, int rank, int round,
                                            struct strag_strided blocks, bool collect,
                                            struct strag_builder *builder)

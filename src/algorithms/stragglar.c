@@ -5,16 +5,16 @@
  *
  * The other ranks are nodes 0 to n - 2, in order; the straggler is node n - 1. While they wait, the
  * nodes reduce-scatter n - 1 chunks: chunk v ends on node v. After the arrival, in round r < n - 1,
- * node r and the straggler give each other their chunk r, which then is finished. All other nodes
- * go in pairs, and each gives its partner one finished chunk that this one lacks.
+ * node r and the straggler give each other their chunk r, which is then finished. All other nodes
+ * form pairs, and each node gives its partner one finished chunk that the partner lacks.
  *
  * If n is a power of two, from round q = log2 n on every node has exactly one chunk that some other
- * node lacks (an `active` one): half of the nodes have the oldest, chunk r - q, a quarter the next
- * one, and so on; one has chunk r - 1. Pair each of the first half with one of the others: the
- * oldest chunk reaches all, and all others double. Node r must be of the first half when its turn
- * with the straggler comes, so the nodes whose turn is next take over the oldest chunks, in this
- * order. The first q rounds set that up, and from round n - 1 on the straggler is a node like the
- * others. n = 8, with rank 7 late:
+ * node lacks (an `active` chunk): half of the nodes have the oldest, chunk r - q, a quarter the
+ * next one, and so on; one has chunk r - 1. Each node of the first half is paired with one of the
+ * others: then the oldest chunk reaches all, and each other one doubles its nodes. Node r must be
+ * in the first half when its turn with the straggler comes, so the nodes whose turn is next take
+ * over the oldest chunks, in this order. The first q rounds set this up. From round n - 1 on the
+ * straggler is a node like the others. n = 8, with rank 7 late:
  *
  *     round   pair a:b, the chunks that a and b give
  *       0     0:7 0,0
@@ -27,11 +27,11 @@
  *       7     0:3 4,5   1:5 4,5   2:6 4,6   4:7 -,6
  *       8     0:7 -,6   1:2 5,6   3:4 5,6   5:6 5,6
  *
- * n - 2 + log2 n rounds of one chunk. For other even n pairs are looked for round by round: those
- * that let the most chunks move (a maximum-weight matching: weight 2 if both have something for the
- * other, 1 if one has), and of these the ones that bring chunks to nodes which have few active
- * ones, and the rarest chunks first. That takes n - 2 + ceil(log2 n) rounds or one more for all n
- * up to 64, and a few more for some up to 256.
+ * There are n - 2 + log2 n rounds of one chunk. For other even n, pairs are found round by round:
+ * the pairs that let the most chunks move (a maximum-weight matching: weight 2 if both nodes have a
+ * chunk for the other, 1 if one has), and of these the ones that bring chunks to nodes with few
+ * active ones, the rarest chunks first. This takes n - 2 + ceil(log2 n) rounds or one more for all
+ * n up to 64, and a few more for some n up to 256.
  *
  * (A. Devraj et al., "Accelerating AllReduce with a persistent straggler", sections 3 and C.)
  */
@@ -44,20 +44,20 @@
 enum {
     POWER_MAX = 1024,                 /* the schedule takes n^2 time and memory */
     MATCHED_MAX = STRAG_MATCHING_MAX, /* n^4 time at worst: seconds */
-    COMPARED_MAX = 64,                /* up to here it takes no more than 50 ms */
+    COMPARED_MAX = 64,                /* up to here matching takes 50 ms at most */
     ACTIVE_MAX = 64,                  /* chunks that are examined in one round of the matching */
     NONE = -1,
 };
 
 /* What a node does in a round. */
 struct meeting {
-    int16_t partner; /* NONE: nothing */
-    int16_t chunk;   /* that it gives its partner; NONE: it only takes */
+    int16_t partner; /* NONE if it has none */
+    int16_t chunk;   /* that it gives its partner; NONE if it only takes */
 };
 
 struct schedule {
     int n, q, straggler;
-    int rounds, room;          /* after the arrival; there is room for n - 2 + 2q */
+    int rounds, room;          /* of rounds after the arrival: used, and room for: n - 2 + 2q */
     int sends;                 /* the most chunks that a node gives away */
     struct meeting meetings[]; /* [round][node] */
 };
@@ -74,7 +74,7 @@ static void meet(struct schedule *schedule, int round, int a, int chunk_a, int b
     meetings[b] = (struct meeting){(int16_t)a, (int16_t)chunk_b};
 }
 
-/* Is it none of the two that share a chunk in this round? */
+/* Is a node neither of the two that finish a chunk in this round? */
 static bool is_free(const struct schedule *schedule, int round, int node)
 {
     return round >= schedule->n - 1 || (node != round && node != schedule->n - 1);
@@ -82,8 +82,8 @@ static bool is_free(const struct schedule *schedule, int round, int node)
 
 /* ---- n is a power of two ---- */
 
-/* One of the first q rounds: who has a chunk gives it to a node that has none. Node r - 1's goes to
- * the node that will be the first to need it, the others' to those whose turn is far off. */
+/* One of the first q rounds: each node with a chunk gives it to a node that has none. Node r - 1's
+ * goes to the node that will be the first to need it, the others' to nodes with a late turn. */
 static void spread(struct schedule *schedule, int round, int *active, int *unused)
 {
     int n = schedule->n;
@@ -129,7 +129,7 @@ static void pair_off(struct schedule *schedule, int round, int *active)
     list_others(schedule, round, active, others);
     for (int i = 0; i < pairs; i++) {
         int chunk = active[others[i]];
-        bool gives = others[i] != schedule->n - 1; /* the straggler has it all: it only gives */
+        bool gives = others[i] != schedule->n - 1; /* the straggler has all chunks: it only gives */
         meet(schedule, round, oldest[i], gives ? active[oldest[i]] : NONE, others[i], chunk);
         active[oldest[i]] = chunk;
     }
@@ -152,22 +152,22 @@ static void make_power(struct schedule *schedule)
             active[round] = round;
         }
         if (round == n - 2)
-            active[n - 1] = n - 2; /* from now on the straggler gives the last chunk */
+            active[n - 1] = n - 2; /* from here on the straggler gives the last chunk */
     }
 }
 
 /* ---- n is even ---- */
 
-/* A search: who has which finished chunks. */
+/* A search: which nodes have which finished chunks. */
 struct search {
     struct schedule *schedule;
     bool has[MATCHED_MAX][MATCHED_MAX]; /* [chunk][node] */
-    int holders[MATCHED_MAX];           /* [chunk]: how many nodes have it; n: no longer active */
+    int holders[MATCHED_MAX];           /* [chunk]: how many nodes have it; at n it is not active */
 
     int nactive;
     int active[ACTIVE_MAX];     /* chunks, the rarest first */
-    uint64_t mask[MATCHED_MAX]; /* [node]: which of these it has */
-    int nodes[MATCHED_MAX];     /* that are free in the round at hand */
+    uint64_t mask[MATCHED_MAX]; /* [node]: which active chunks it has */
+    int nodes[MATCHED_MAX];     /* the free nodes of the current round */
     int32_t weight[MATCHED_MAX * MATCHED_MAX], partner[MATCHED_MAX];
     struct strag_matching *matching;
 };
@@ -179,8 +179,8 @@ static int gift(const struct search *search, int a, int b)
     return gifts ? __builtin_ctzll(gifts) : NONE;
 }
 
-/* What it is worth that a gives b a chunk: much, and a little more where b has few active chunks,
- * and less than that where few have this one. */
+/* The weight of a giving b a chunk: a large one, plus a little if b has few active chunks, plus
+ * even less if few nodes have the chunk. */
 static int32_t worth(const struct search *search, int a, int b)
 {
     enum { MOVE = 1 << 22, FEW = 256 };
@@ -232,7 +232,7 @@ static void match_nodes(struct search *search, int round)
     for (int i = 0; i < count; i++) {
         int other = search->partner[i];
         if (other < i)
-            continue; /* none, or seen already */
+            continue; /* it has no partner, or the pair was met already */
         int a = search->nodes[i], b = search->nodes[other];
         int of_a = gift(search, a, b), of_b = gift(search, b, a);
         meet(search->schedule, round, a, of_a == NONE ? NONE : search->active[of_a], b,
@@ -245,7 +245,7 @@ static void match_nodes(struct search *search, int round)
     }
 }
 
-/* @return false: there are no active chunks left */
+/* @return false if no active chunks are left */
 static bool make_round(struct search *search, int round)
 {
     int n = search->schedule->n;
@@ -300,7 +300,7 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
     return STRAG_OK;
 }
 
-/* Looking for pairs takes long, and straggler-pipeline is hardly ever slower. */
+/* Finding pairs takes long, and straggler-pipeline is hardly ever slower. */
 static bool on_request(const struct strag_problem *problem)
 {
     return problem->n > COMPARED_MAX && !is_power(problem->n);
@@ -310,7 +310,7 @@ static int most_sent(const struct schedule *schedule)
 {
     int most = 0;
     for (int node = 0; node < schedule->n; node++) {
-        /* Before the arrival the others send all chunks but their own. */
+        /* Before the arrival each other node sends all chunks but its own. */
         int sends = node < schedule->n - 1 ? schedule->n - 2 : 0;
         for (int round = 0; round < schedule->rounds; round++)
             sends += meeting_at(schedule, round, node).chunk != NONE;
@@ -358,7 +358,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-/* Round `round` of the plan is `at` after the arrival. */
+/* Append a node's meeting in a round of the plan. @param at  the round after the arrival */
 static void build_meeting(const struct schedule *schedule, int node, int round, int at,
                           struct strag_builder *builder)
 {

@@ -2,21 +2,21 @@
 /*
  * Maximum-weight matching in any graph: Edmonds' blossoms with dual values, in O(n^3).
  *
- * Nodes that are not to be paired get an edge of weight 0: then all are paired. Every node has a
- * value; an edge is tight when its two nodes' values sum up to twice its weight, and no edge is
- * below that (slack >= 0). If all are paired by tight
- * edges, no other pairs weigh more. From all unpaired nodes trees grow along tight edges, which
- * alternate between edges out of and in the matching: the nodes at even depth are EVEN, at odd
- * depth ODD, those in no tree are FREE. A tight edge between EVEN nodes of two trees is a path
- * along which one more pair can be made. One within a tree closes a circle of odd length, a
- * blossom: it is shrunk into a node of its own, which is EVEN. If nothing is tight, values of
- * EVEN nodes go down and of ODD nodes up until an edge becomes tight, or an ODD blossom, whose own
- * value goes down, has to be opened. (J. Edmonds, "Maximum matching and a polyhedron with
- * 0,1-vertices"; Z. Galil, "Efficient algorithms for finding maximum matching in graphs".)
+ * Nodes that must not be paired get an edge of weight 0: then all can be paired. Every node has a
+ * value. An edge is tight when its two nodes' values sum up to twice its weight, and no edge's sum
+ * is below that (slack >= 0). If all nodes are paired by tight edges, no other pairs weigh more.
+ * From all unpaired nodes trees grow along tight edges, which alternate between edges outside and
+ * inside of the matching: nodes at even depth are EVEN, at odd depth ODD, nodes in no tree FREE. A
+ * tight edge between EVEN nodes of two trees completes a path along which one more pair can be
+ * made. A tight edge within a tree closes a circle of odd length, a blossom, which is shrunk into a
+ * node of its own, an EVEN one. If no such edge is tight, values of EVEN nodes go down and of ODD
+ * nodes up until one becomes tight, or until an ODD blossom, whose own value goes down, has to be
+ * opened. (J. Edmonds, "Maximum matching and a polyhedron with 0,1-vertices"; Z. Galil, "Efficient
+ * algorithms for finding maximum matching in graphs".)
  *
- * Nodes are 1 to n, blossoms above; 0 stands for none. A blossom's list of children goes round its
- * circle from its base, the child whose partner is outside: edges 1-2, 3-4, ... are in the
- * matching.
+ * Nodes are 1 to n, blossoms have higher numbers; 0 stands for none. A blossom's list of children
+ * goes round its circle from its base, the child whose partner is outside. The edges between
+ * children 1-2, 3-4, ... are in the matching.
  */
 #include "algorithms/stragglar_match.h"
 
@@ -27,29 +27,29 @@
 
 enum label { FREE = -1, EVEN, ODD };
 
-/* Nodes, and nodes with blossoms, both from 1 on. */
+/* Room for nodes, and for nodes and blossoms, both counted from 1. */
 enum { NODES = STRAG_MATCHING_MAX + 1, ALL = NODES + NODES / 2 };
 
 struct edge {
-    int16_t u, v; /* nodes, also where it is an edge of the blossoms around them */
+    int16_t u, v; /* nodes, even if it is an edge of the blossoms around them */
     int32_t weight;
 };
 
 struct strag_matching {
-    int n;                                        /* nodes in the graph at hand */
-    int top;                                      /* nodes and blossoms: 1 .. top may exist */
+    int n;                                        /* nodes in the current graph */
+    int top;                                      /* the highest node or blossom that may exist */
     struct edge edges[ALL][ALL];                  /* [x][y]: the tightest edge between x and y */
     int32_t children[ALL][NODES], nchildren[ALL]; /* of a blossom */
     int32_t inside[ALL];                          /* the blossom whose child it is, or was */
-    int32_t outer[ALL]; /* the outermost blossom around it; 0: it does not exist */
+    int32_t outer[ALL]; /* the outermost blossom around it; 0 if it does not exist */
     int32_t value[ALL];
-    int32_t mate[ALL];           /* the node outside that it is paired with; 0: none */
-    int32_t nearest[ALL];        /* a node with the tightest edge from an EVEN node; 0: none yet */
-    int32_t gap[ALL];            /* and how far that is from being tight */
-    int32_t parent[ALL];         /* in its tree, the node at the far end of the edge upwards */
-    int32_t label[ALL];          /* enum label, of the outermost */
-    int32_t visited[ALL], visit; /* in which search for a common ancestor */
-    int32_t queue[NODES];        /* EVEN nodes to be examined: each once while trees grow */
+    int32_t mate[ALL];           /* the node outside that it is paired with, or 0 */
+    int32_t nearest[ALL];        /* the EVEN node with the tightest edge to it, or 0 */
+    int32_t gap[ALL];            /* and how far that edge is from being tight */
+    int32_t parent[ALL];         /* in its tree: the node at the far end of the edge upwards */
+    int32_t label[ALL];          /* enum label, of outermost ones */
+    int32_t visited[ALL], visit; /* the search for a common ancestor */
+    int32_t queue[NODES];        /* EVEN nodes to be examined, each once while trees grow */
     int head, tail;
 };
 
@@ -78,7 +78,7 @@ static void find_nearest(struct strag_matching *m, int x)
     }
 }
 
-/* The child of b that has a node. */
+/* The child of b that contains a node. */
 static int child_with(const struct strag_matching *m, int b, int node)
 {
     while (m->inside[node] != b)
@@ -86,7 +86,7 @@ static int child_with(const struct strag_matching *m, int b, int node)
     return node;
 }
 
-/* The nodes of x, which is in no other blossom and has become EVEN. */
+/* Enqueue the nodes of x, which is in no other blossom and has become EVEN. */
 static void enqueue(struct strag_matching *m, int x)
 {
     for (int node = 1; node <= m->n; node++) {
@@ -113,8 +113,8 @@ static void reverse(int32_t *items, int first, int end)
     }
 }
 
-/* Where a child stands in a blossom, on the side of the circle that is an even number of edges away
- * from the base; the circle is turned round for that if needed. */
+/* A child's position in a blossom, an even number of edges away from the base; the circle is
+ * reversed if this is needed. */
 static int even_position(struct strag_matching *m, int b, int child)
 {
     int32_t *children = m->children[b];
@@ -145,7 +145,7 @@ static void pair(struct strag_matching *m, int x, int y)
     reverse(children, 0, m->nchildren[x]);
 }
 
-/* Pair x with y, and go up x's tree, where every other edge changes. */
+/* Pair x with y, and go up x's tree, in which every other edge changes. */
 static void augment(struct strag_matching *m, int x, int y)
 {
     for (;;) {
@@ -162,7 +162,7 @@ static void augment(struct strag_matching *m, int x, int y)
 
 /* ---- Blossoms ---- */
 
-/* Where the ways from x and y to the roots of their trees meet. @return 0: nowhere */
+/* Where the ways from x and y to the roots of their trees meet, or 0 if they do not. */
 static int common_ancestor(struct strag_matching *m, int x, int y)
 {
     m->visit++;
@@ -182,7 +182,7 @@ static int common_ancestor(struct strag_matching *m, int x, int y)
     return 0;
 }
 
-/* The way from x up to the ancestor becomes children of b; those that were ODD are now EVEN. */
+/* The way from x up to the ancestor becomes children of b; its ODD nodes are now EVEN. */
 static void add_way(struct strag_matching *m, int b, int x, int ancestor)
 {
     while (x != ancestor) {
@@ -229,8 +229,8 @@ static void shrink(struct strag_matching *m, int x, int ancestor, int y)
     find_nearest(m, b);
 }
 
-/* An ODD blossom is no longer: its children from where its tree enters to its base stay in the
- * tree, the others leave it. */
+/* Open an ODD blossom: children from where its tree enters it to its base stay in the tree, others
+ * do not. */
 static void expand(struct strag_matching *m, int b)
 {
     int32_t *children = m->children[b];
@@ -258,7 +258,7 @@ static void expand(struct strag_matching *m, int b)
 
 /* ---- Growing trees ---- */
 
-/* A tight edge from an EVEN node. @return is there one more pair now? */
+/* Use a tight edge from an EVEN node. @return whether there is one more pair now */
 static bool use_edge(struct strag_matching *m, const struct edge *edge)
 {
     int x = m->outer[edge->u], y = m->outer[edge->v];
@@ -301,7 +301,7 @@ static bool look_at_queue(struct strag_matching *m)
     return false;
 }
 
-/* How far values can move until something happens. */
+/* How far values can move until an edge becomes tight or a blossom has to be opened. */
 static int next_step(const struct strag_matching *m)
 {
     int step = INT_MAX;
@@ -335,7 +335,7 @@ static void move_values(struct strag_matching *m, int step)
     }
 }
 
-/* Make one more pair. @return false: all are paired */
+/* Make one more pair. @return false if all are paired */
 static bool add_pair(struct strag_matching *m)
 {
     m->head = m->tail = 0;
@@ -377,7 +377,7 @@ struct strag_matching *strag_matching_create(void)
     return calloc(1, sizeof(struct strag_matching));
 }
 
-/* Each node's value is its heaviest edge's weight; what is tight then is used at once. */
+/* At first a node's value is its heaviest edge's weight; edges that are tight then are used. */
 static void start(struct strag_matching *m, int n, const int32_t *weight)
 {
     m->n = m->top = n;
@@ -386,7 +386,7 @@ static void start(struct strag_matching *m, int n, const int32_t *weight)
         m->outer[u] = u;
         m->value[u] = m->mate[u] = 0;
         for (int v = 1; v <= n; v++) {
-            /* Above 0, since all pairs are allowed; and even, so that values can move by halves. */
+            /* Above 0, so that all can be paired; and even, so that values can move by halves. */
             int32_t w = u == v ? 0 : 2 * weight[(u - 1) * n + v - 1] + 2;
             m->edges[u][v] = (struct edge){(int16_t)u, (int16_t)v, w};
             m->value[u] = w > m->value[u] ? w : m->value[u];

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the algorithms share that wait for a straggler, while the others go ahead. */
+/* Shared by the algorithms in which the other ranks go ahead of a straggler. */
 #ifndef STRAG_STRAGGLER_H
 #define STRAG_STRAGGLER_H
 
 #include "algorithms/circulant.h"
 
-/** The rank that is waited for: the one with the longest delay, of equal ones the lowest. A delay
- * of 0 seconds counts. @return -1: none is named */
+/** The rank that is waited for: the one with the longest delay, or the lowest of several. A delay
+ * of 0 seconds counts. @return -1 if no straggler is named */
 int strag_awaited_straggler(const struct strag_problem *problem);
 
-/** The check of those that cut the vector into a multiple of some blocks, and into `most` at most.
- */
+/** Refuse problem->blocks unless it is a multiple of `multiple`, and `most` at most. */
 int strag_straggler_check_blocks(const struct strag_problem *problem, int multiple, int most,
                                  struct strag_error *err);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Straggler, direct: an allreduce around stragglers that come together, or around one.
+ * Straggler, direct: an allreduce around stragglers that arrive together, or around one.
  *
- * The w = n - k ranks that are there reduce-scatter the vector among themselves, around a ring: one
- * owns each part of 1/w. Once the k stragglers are there, each sends every owner its part, which
- * the owner adds and sends to all. Parts are cut into m segments, so that both go on at the same
- * time:
+ * The w = n - k ranks in time reduce-scatter the vector among themselves, around a ring: each then
+ * owns a part of 1/w. Once the k stragglers have arrived, each sends every owner its contribution
+ * to that part, which the owner adds; then it sends the sum to all. Parts are cut into m segments,
+ * so that both phases overlap:
  *
  *     round 0 .. w-2     the ring
  *     round w-1+t        segment t of every part: from each straggler to its owner (t < m)
@@ -19,9 +19,9 @@
  *                                                 0>1 A0  0>2 A0  0>3 A0
  *                                                 1>0 B0  1>2 B0  1>3 B0
  *
- * From the last arrival on a straggler sends a vector and receives one, which is the least
- * possible; an owner sends (n - 1)/w vectors and receives as many. Rounds w + m. Any n, and up to n
- * - 2 stragglers. Messages are short: n - 1 a round, of 1/(wm) of the vector.
+ * After the last arrival a straggler sends a vector and receives one, which is the least possible;
+ * an owner sends (n - 1)/w vectors and receives as many. Rounds w + m; any n, and up to n - 1
+ * stragglers. Messages are short: n - 1 in a round, of 1/(wm) of the vector.
  */
 #include "algorithms/ring.h"
 #include "algorithms/straggler.h"
@@ -30,19 +30,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Segments of a part that are compared: 1, 2, 4, .., and those where nothing is compared. */
+/* Counts of segments of a part that are compared: 1, 2, 4, ..; and the default. */
 enum { CHOICES = 8, PREFERRED = 8, BLOCKS_MAX = INT_MAX / 4 };
 
 /* The ranks of a problem. */
 struct ranks {
     int late, owners; /* how many */
-    int32_t *list;    /* [n]: the owners, ascending, then the stragglers as they arrive */
+    int32_t *list;    /* [n]: the owners, ascending, then the stragglers in order of arrival */
     int32_t *at;      /* [rank]: its place in the list */
 };
 
 /* ---- Who is late ---- */
 
-/* @return seconds, of several the most; negative: it is in time */
+/* @return seconds, the most if there are several delays; negative if the rank is in time */
 static double delay_of(const struct strag_state *state, int rank)
 {
     double delay = -1;
@@ -61,8 +61,7 @@ static int count_owners(const struct strag_problem *problem)
     return owners;
 }
 
-/* Those that come earlier stand before those that come later, since that is the order in which
- * owners add what they hand in. */
+/* Stragglers are sorted by their delays, since owners add their contributions in this order. */
 static void list_ranks(const struct strag_problem *problem, struct ranks *ranks)
 {
     int32_t *list = ranks->list;
@@ -130,7 +129,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
     return count;
 }
 
-/* Of a part. */
+/* The segments of a part. */
 static int segments_of(const struct strag_problem *problem)
 {
     const struct ranks *ranks = problem->shared;
@@ -159,7 +158,7 @@ struct turn {
     int segments, at, round;
 };
 
-/* Segment t of every part is handed in. */
+/* Append the messages in which segment t of every part is handed in. */
 static void hand_in(const struct turn *turn, int t)
 {
     const struct ranks *ranks = turn->ranks;
@@ -167,14 +166,14 @@ static void hand_in(const struct turn *turn, int t)
     const int owners = ranks->owners, n = owners + ranks->late, at = turn->at, m = turn->segments;
     strag_stage(builder, "hand in");
     for (int i = 0; at >= owners && i < owners; i++) {
-        const int owner = (at + i) % owners; /* not all stragglers at the same one */
+        const int owner = (at + i) % owners; /* so that stragglers begin with different owners */
         strag_send(builder, turn->round, ranks->list[owner], owner * m + t, 1);
     }
     for (int late = owners; at < owners && late < n; late++)
         strag_recv_reduce(builder, turn->round, ranks->list[late], at * m + t, 1);
 }
 
-/* Segment t of every part is complete, and goes to all. */
+/* Append the messages in which segment t of every part, now complete, goes to all. */
 static void spread(const struct turn *turn, int t)
 {
     const struct ranks *ranks = turn->ranks;
@@ -195,7 +194,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     const struct strag_rounds wanted = strag_rounds_wanted(builder);
     const int owners = ranks->owners, at = ranks->at[rank], segments = segments_of(problem);
     struct turn turn = {ranks, builder, segments, at, wanted.first};
-    /* A ring's member ends with the part behind its number. */
+    /* A member of a ring ends with the part whose number is one higher than its own. */
     const struct strag_ring_place place = {.at = at - 1,
                                            .size = owners,
                                            .next = ranks->list[(at + 1) % owners],
@@ -213,7 +212,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* The ring's, and those in which segments are both handed in and spread. */
+/* The rounds of the ring, and those in which segments are both handed in and spread. */
 static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     (void)period;

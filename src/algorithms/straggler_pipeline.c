@@ -2,20 +2,20 @@
 /*
  * The straggler pipeline: an allreduce around one straggler, for any n and any number of blocks.
  *
- * While they wait, the other n - 1 ranks sum up all blocks among themselves. Once the straggler is
- * there, it takes one such sum per round, adds its own block, and sends the finished block on in
+ * While they wait, the other n - 1 ranks sum up all blocks among themselves. Once the straggler has
+ * arrived, it takes one such sum per round, adds its own block, and sends the finished block on in
  * the next round, as the root of a broadcast in which every rank passes on one block per round.
  *
- * Count nodes from the straggler: it is node 0, rank r is node r - straggler (modulo n). With
- * q = ceil(log2 n), s[q] = n and s[k] = ceil(s[k+1] / 2), a broadcast from node 0 takes turns: in
- * a round of turn k every node v may send to node v + s[k]. Which block it sends says a table R
- * that has a row for each node, and q columns:
+ * Count nodes from the straggler: it is node 0, rank r is node r - straggler (modulo n). With q =
+ * ceil(log2 n), s[q] = n and s[k] = ceil(s[k+1] / 2), a broadcast from node 0 takes turns: in a
+ * round of turn k every node v may send to node v + s[k]. A table R with a row for each node and q
+ * columns tells which block it sends:
  *
  *     in turn k node v receives block R[v][k] from node v - s[k]; q rounds later R[v][k] + q
  *
- * (nothing as long as that is negative, the last block where it is above). So m blocks reach all in
- * m - 1 + q rounds, the least there is. Node 0 alone never receives in the broadcast, and the nodes
- * -s[k] would send to it in turn k: their ports are free for handing it the sums.
+ * (nothing while this number is negative, and the last block if it is above that one). So m blocks
+ * reach all nodes in m - 1 + q rounds, the least possible. Only node 0 never receives in the
+ * broadcast. In turn k node -s[k] would send to it: that port is free for handing it the sums.
  *
  *     before      The same broadcast backwards in time, and mirrored (node v plays node -v): a tree
  *                 for each block, along which it is summed up; if it would go to node 0, it
@@ -37,10 +37,10 @@
  *                                   |                              4>2 1
  *
  * Each rank sends to one rank and receives from one in every round, blocks of 1/m. From the arrival
- * it takes (m + q)(alpha + beta/m) for a vector that takes beta on a link: with many blocks little
- * more than the vector in and out of the straggler, which is the least possible. The best m is
- * sqrt(q beta / alpha), so it depends on the vector's size; the model chooses among q 2^i. If
- * the straggler is early, its first blocks do not wait for the others' last ones.
+ * on, a vector that takes beta on a link takes (m + q)(alpha + beta/m): with many blocks, little
+ * more than the vector in and out of the straggler, which is the least possible. The best m, sqrt(q
+ * beta / alpha), depends on the vector's size; the model chooses among q 2^i. If the straggler is
+ * early, its first blocks do not wait for the others' last ones.
  *
  * (The table R: J. L. Traeff, "(Poly)logarithmic time construction of
  * round-optimal n-block broadcast schedules".)
@@ -52,7 +52,7 @@
 
 enum {
     CHOICES = 12,             /* block counts compared: q, 2q, ..., 2048q */
-    PREFERRED = 16,           /* blocks per turn where nothing is compared */
+    PREFERRED = 16,           /* blocks per turn by default */
     BLOCKS_MAX = INT_MAX / 4, /* rounds are counted in an int */
 };
 
@@ -90,7 +90,7 @@ static struct turn turn_of(const struct schedule *schedule, int blocks, int i)
     return (struct turn){(i + skipped) % q, (i + skipped) / q * q - skipped, blocks - 1};
 }
 
-/* The block that node v receives. @return negative: none */
+/* The block that node v receives, or a negative number if it receives none. */
 static int received(const struct schedule *schedule, struct turn turn, int v)
 {
     int block = schedule->table[(size_t)turn.k * (size_t)schedule->n + (size_t)v] + turn.offset;
@@ -100,12 +100,12 @@ static int received(const struct schedule *schedule, struct turn turn, int v)
 /* ---- The table R ----
  *
  * Node v has a base block: the k of the last s[k] in its sum v = s[k1] + s[k2] + ..., k1 > k2 > ...
- * (largest first); node 0 has q. In turn k node v receives the largest base block of the nodes
- * v - s[k+1] + 1 .. v - s[k] that it did not have yet (or that of node v - s[k+1]). A base block q
- * stands for a block that comes fresh from node 0, which is the node's own base block; others are
- * of the q rounds before. */
+ * (largest first); node 0 has q. In turn k node v receives the largest base block of the nodes v -
+ * s[k+1] + 1 .. v - s[k] that it did not have yet (or the one of node v - s[k+1]). Base block q
+ * stands for a new block from node 0, the node's own base block; others are of the q rounds
+ * before. */
 
-/* Which base blocks the nodes v - length + 1 .. v have, one bit each: for lengths 1, 2, 4, ... */
+/* The base blocks of the nodes v - length + 1 .. v, a bit for each, for lengths 1, 2, 4, ... */
 struct windows {
     int length;
     uint32_t *mask, *twice; /* [node]; `twice` is for the next length */
@@ -139,8 +139,8 @@ static int highest(uint32_t mask)
     return 31 ^ __builtin_clz(mask);
 }
 
-/* A part of a column, in which no node is the first one that a distance leads back from: it takes
- * most of a plan's time. @param had  base blocks that a node had in earlier turns */
+/* Fill a part of a column, within which no distance back passes node 0. This takes most of a plan's
+ * time. @param had  the base blocks that each node had in earlier turns */
 static void fill_nodes(const struct schedule *schedule, int k, int first, int end,
                        const uint32_t *base, const struct windows *windows, uint32_t *had)
 {
@@ -158,8 +158,7 @@ static void fill_nodes(const struct schedule *schedule, int k, int first, int en
     }
 }
 
-/* One column of the table: the nodes from which a distance leads back to others' ends begin parts
- * of their own. */
+/* Fill one column of the table. Its parts begin where a distance leads back to node 0. */
 static void fill_turn(struct schedule *schedule, int k, const uint32_t *base,
                       const struct windows *windows, uint32_t *had)
 {
@@ -205,7 +204,8 @@ static bool is_used(const struct schedule *schedule, int i)
     return false;
 }
 
-/* Its last rounds are those of the first blocks' way to node 0, which are left out. */
+/* How many rounds there are before the arrival. The last ones of the backward broadcast, in which
+ * its first blocks would go to node 0, are left out. */
 static int count_before(const struct schedule *schedule)
 {
     int i = 0;
@@ -214,8 +214,8 @@ static int count_before(const struct schedule *schedule)
     return schedule->m + schedule->q - i;
 }
 
-/* The others hand each block on once before the arrival, or to the straggler. In turn k node v
- * receives none as long as its block is negative, which is by less than 2q. */
+/* The other nodes hand on each block once before the arrival, or to the straggler. In turn k node v
+ * receives none while its block number is negative, which is above -2q. */
 static double sent_max(const struct strag_problem *problem)
 {
     const struct schedule *schedule = problem->prepared;
@@ -311,9 +311,9 @@ static int rank_of(const struct schedule *schedule, int v)
     return up(schedule, v, schedule->straggler);
 }
 
-/* The block of the vector that block b of the backward broadcast is. Backwards the high blocks are
- * summed up first; of those that end on the same node, every q-th one, the first is to be handed
- * over first. */
+/* The vector's block that block b of the backward broadcast stands for. Backwards, the high blocks
+ * are summed up first. Every q-th one ends on the same node, and the first of these is the first to
+ * go on. */
 static int summed(const struct schedule *schedule, int b)
 {
     int first = b % schedule->q;
@@ -336,7 +336,7 @@ static void build_before(const struct place *place, int round)
                           1);
 }
 
-/* Round t after the arrival: block t is handed over. */
+/* Append round t after the arrival, in which block t is handed over. */
 static void build_hand_over(const struct place *place, int round, int t)
 {
     const struct schedule *schedule = place->schedule;
@@ -387,11 +387,11 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* How many rounds from this one on have all their messages. */
+/* How many rounds, from this one on, have all their messages. */
 static int full_rounds(const struct schedule *schedule, int round)
 {
     int q = schedule->q, m = schedule->m, t = round - schedule->before;
-    /* From the third cycle of turns on no block is negative. */
+    /* From the third cycle of turns on, no block number is negative. */
     if (t >= 0) {
         int skipped = (q - (m - 1) % q) % q;
         return t - 1 + skipped >= 2 * q ? m - t : 0;
@@ -411,7 +411,7 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     return cycles;
 }
 
-/* A cycle of turns. */
+/* The blocks of a cycle of turns. */
 static int unit(const struct strag_problem *problem)
 {
     const struct schedule *schedule = problem->prepared;

@@ -9,14 +9,15 @@
  *     round t     after the arrival: the straggler hands its own segment t to the root, which adds
  *                 it; finished segments t - 1 and older ones go down the tree to all ranks
  *
- * A node at depth d of the tree gets segment t in round t + d after the arrival. So that takes m
- * rounds and as many more as the deepest tree is deep, on a grid about half of that; the root
- * reduces, not the straggler, since that would have to reduce for all trees.
+ * A node at depth d of the tree gets segment t in round t + d after the arrival. This takes m
+ * rounds, and as many more as the deepest tree is deep, on a grid about half of that. The root
+ * reduces, not the straggler, which would have to reduce for all trees.
  *
- * On a grid (a box of hosts, torus.h) the roots are the straggler's neighbours: a tree for each
- * port, k = 2D. The tree upwards in dimension i takes links upwards in it, and the shorter way in
- * all others; its mirror image takes links downwards. A host x (coordinates from the straggler on)
- * is near if up to the middle of dimension i, near for the mirror image if beyond it. Its parent:
+ * On a grid (a box of hosts, torus.h) the roots are the straggler's neighbours: there is a tree for
+ * each port, k = 2D. The tree upwards in dimension i takes links upwards in it, and the shorter way
+ * in all others; its mirror image takes links downwards. A host x (with coordinates relative to the
+ * straggler) is near if it is up to the middle of dimension i, or beyond for the mirror image. Its
+ * parent:
  *
  *     x_i = 0    its neighbour above in dimension i
  *     near       the one towards the straggler in the last of the dimensions i, i + 1, .., i - 1
@@ -29,38 +30,38 @@
  *     3 4 5     tree 1     3 > 6    3 > 4 > 7    3 > 5 > 8    4 > 1    5 > 2
  *     0 1 2
  *
- * No two trees use the same link into x. If x_i = 0, both links of dimension i are those of its two
- * trees. Of the other dimensions each has a tree for which x is near, and the link towards the
- * straggler is that of the next such dimension's near tree; the link from the other side is that of
- * the tree for which x is not near. So every directed link carries 1/k of the vector at most; on a
- * mesh twice that, since the way from the last host to the first one goes back. The deepest tree
- * has size - 2 hops in its own dimension, and half the size in each of the others.
+ * No two trees use the same link into x. If x_i = 0, the two trees of dimension i use its two
+ * links. Each of the other dimensions has a tree for which x is near. Its link towards the
+ * straggler is used by the near tree of the next such dimension, and its other link by its own tree
+ * for which x is not near. So every directed link carries at most 1/k of the vector; on a mesh
+ * twice that, since the way from the last host to the first one goes back. The deepest tree has
+ * size - 2 hops in its own dimension, and half the size in each of the others.
  *
- * A host that is deep in a tree is near the root of its mirror image, whose links into it are done
- * early. So the straggler goes on: to each root it hands in the mirror image's last segments,
- * backwards, from round m on, and they go down the tree to those hosts that they reach earlier than
- * through the mirror image. At depths a > b a host gets the last (a - b) / 2 segments that way:
+ * A host that is deep in a tree is near the root of the mirror image, whose links into the host are
+ * idle early. So the straggler goes on: from round m on, it hands each root the mirror image's last
+ * segments, backwards, and they go down the tree to the hosts that they reach earlier than through
+ * the mirror image. A host at depths a > b gets the last (a - b) / 2 segments that way:
  *
  *     ring of 8, straggler 0, host 6: depth 5 in tree 0, 1 in tree 1
  *         round               m-1  m    m+1  m+2
  *         from 5, segments    m-6  m-5  m-4  m-3     of tree 0
  *         from 7              m-2  m-1  m-1  m-2     of tree 1, then of tree 0
  *
- * No host waits for longer than half the way round its tree's own dimension, and nobody waits for a
- * parent, as (a - b) / 2 grows by no more than the depth. A root needs the others' sum of the last
- * segment for that, which the mirror image's root passes on before the arrival; those before it
- * have come back to the straggler as results when it is their turn.
+ * No host waits for longer than half the way round its tree's own dimension, and none waits for a
+ * parent, as (a - b) / 2 grows by no more than the depth. For the last segment, a root needs the
+ * others' sum, which the mirror image's root passes on before the arrival. Earlier segments have
+ * come back to the straggler as results when it is their turn.
  *
  * If a dimension has two hosts, x is near for both of its trees. They take both links of the
- * dimension before, one up, one down, all the way round; and the tree that would take one of those
- * takes what is left, the second link between the two hosts.
+ * dimension before, one up, one down, all the way round. The tree that would take one of those
+ * links takes the one that is left, the second link between the two hosts.
  *
- * Elsewhere k = 1, a chain of hosts in the order of the network's tree, from the one behind the
- * straggler's on and back to that: the vector crosses every uplink once each way. Other stragglers'
- * hosts come first, in the order in which they will arrive, the last one first.
+ * Elsewhere k = 1: a chain of hosts in the order of the network's tree, from the one behind the
+ * straggler's host and back to that, in which the vector crosses every uplink once each way. Other
+ * stragglers' hosts come first, the last to arrive in front.
  *
- * Within a host the ranks are a chain from the one that the tree reaches. Those of the straggler's
- * host get their results from the straggler; before, their sum goes straight to the root.
+ * Within a host the ranks are a chain from the one that the tree reaches. The ranks on the
+ * straggler's host get their results from it; before, their sum goes straight to the root.
  */
 #include "algorithms/straggler.h"
 #include "algorithms/torus.h"
@@ -73,30 +74,31 @@
 
 enum { NONE = -1 };
 
-/* Segments compared: as many as the trees are deep, which is the default, twice as many, .. */
+/* Counts of segments that are compared: the trees' depth, which is the default, twice that, .. */
 enum { CHOICES = 10, BLOCKS_MAX = INT_MAX / 8 };
 
 /* A rank in a tree. */
 struct branch {
-    int32_t parent, child, sibling; /* ranks: its first child, and its parent's next one; or NONE */
-    int32_t depth;                  /* 0: the root */
-    int32_t early;                  /* the depth before the straggler is there */
+    int32_t parent, child, sibling; /* ranks: parent, first child, and next child of the parent; or
+                                       NONE */
+    int32_t depth;                  /* 0 for the root */
+    int32_t early;                  /* the depth before the arrival, without the straggler */
 };
 
-/* The hosts of a problem, and what is in common to all counts of segments. */
+/* The hosts of a problem, and what all counts of segments share. */
 struct forest {
     int n, trees, straggler;
-    int before, depth; /* of all trees without and with the straggler */
+    int before, depth; /* the deepest tree's depth, without and with the straggler */
     int after;         /* rounds from the last segment's hand-in until all ranks have it */
     int crossed;       /* the most segments that a rank gets through a mirror image */
-    int mirror;        /* from a tree to its mirror image; 0: there is none */
-    int mate;          /* the straggler's child on its host; NONE: it is alone there */
-    bool chained;      /* rounds do not need one another, and so it is counted */
+    int mirror;        /* distance from a tree to its mirror image; 0 if there is none */
+    int mate;          /* the straggler's child on its host, or NONE if it is alone */
+    bool chained;      /* a chain is claimed, as rounds do not need one another */
     int hosts;
-    int32_t *first;   /* [host]: of its ranks in rank_at; [hosts]: n */
-    int32_t *rank_at; /* host after host; first in each the rank that the trees reach */
+    int32_t *first;   /* [host]: its first rank in rank_at; [hosts]: n */
+    int32_t *rank_at; /* host after host; in each the rank that the trees reach is first */
     int32_t *order;   /* [place]: hosts as a chain, the straggler's first */
-    double *delay;    /* [rank]: -1: it is in time; the straggler: INFINITY */
+    double *delay;    /* [rank]: -1 if it is in time, INFINITY for the straggler */
     int32_t root[2 * STRAG_DIMS_MAX]; /* [tree] */
     struct branch *branch;            /* [tree * n + rank] */
 };
@@ -114,7 +116,7 @@ static void find_delays(const struct strag_state *state, struct forest *forest)
     forest->delay[forest->straggler] = INFINITY;
 }
 
-/* Ranks that share a host; if all do, each for itself. */
+/* Find the ranks that share a host; if all ranks do, each counts as a host. */
 static void find_hosts(const struct strag_topology *topology, struct forest *forest)
 {
     const bool single = !topology || topology->hosts == 1;
@@ -129,7 +131,7 @@ static void find_hosts(const struct strag_topology *topology, struct forest *for
     forest->first[forest->hosts] = forest->n;
 }
 
-/* Those that come later stand before those that come earlier, or in time. */
+/* Sort late ranks to the front, the last to arrive first; the others keep their order. */
 static void sort(int32_t *list, int count, const double *delay)
 {
     for (int i = 1; i < count; i++) {
@@ -141,8 +143,8 @@ static void sort(int32_t *list, int count, const double *delay)
     }
 }
 
-/* Trees reach a host at a rank in time, if it has one, so that others' sums do not wait. The
- * straggler's they reach there: its host-mates have no use for the result before. */
+/* Trees reach a host at a rank that is in time, if it has one, so that other sums do not wait. They
+ * reach the straggler's host at the straggler, since its host-mates need no results earlier. */
 static void sort_host(const struct forest *forest, int host)
 {
     int32_t *ranks = forest->rank_at + forest->first[host];
@@ -155,8 +157,8 @@ static void sort_host(const struct forest *forest, int host)
     }
 }
 
-/* The straggler's host, those of others that are late, and the rest from the straggler's on.
- * @return false: out of memory */
+/* The straggler's host, other late ranks' hosts, the rest from the straggler's on. @return false
+ * when out of memory */
 static bool order_hosts(struct forest *forest)
 {
     double *latest = malloc((size_t)forest->hosts * sizeof *latest);
@@ -210,7 +212,7 @@ static int next_dim(const struct strag_torus *torus, int root, int cell, int dim
     return dim;
 }
 
-/* Is it shorter from the root upwards to the cell than downwards, or as short? */
+/* Is the way from the root upwards to the cell no longer than the way downwards? */
 static bool is_above(const struct strag_torus *torus, int root, int cell, int dim)
 {
     const int size = torus->size[dim], at = strag_torus_coordinate(torus, cell, dim);
@@ -263,7 +265,7 @@ static void grow_chain(struct forest *forest)
                    reached(forest, forest->order[i % forest->hosts]));
 }
 
-/* On every host. */
+/* Grow a chain of the ranks on every host. */
 static void grow_on_hosts(struct forest *forest, int tree)
 {
     for (int h = 0; h < forest->hosts; h++) {
@@ -272,7 +274,7 @@ static void grow_on_hosts(struct forest *forest, int tree)
     }
 }
 
-/* From the root on. Those below the straggler are closer to it before. @param queue  room for n */
+/* Ranks below the straggler are closer to the root before the arrival. @param queue  room for n */
 static void find_depths(struct forest *forest, int tree, int32_t *queue)
 {
     struct branch *branch = forest->branch + (size_t)tree * (size_t)forest->n;
@@ -292,15 +294,15 @@ static void find_depths(struct forest *forest, int tree, int32_t *queue)
     }
 }
 
-/* @return NONE: not all ports are used, or it is a chain */
+/* @return NONE if not all ports are used, or if the tree is a chain */
 static int mirror_of(const struct forest *forest, int tree)
 {
     const int mirror = tree < forest->mirror ? tree + forest->mirror : tree - forest->mirror;
     return mirror >= 0 && mirror < forest->trees && mirror != tree ? mirror : NONE;
 }
 
-/* How many of a tree's last segments the rank gets through the mirror image; less than 0: how many
- * of the mirror image's through the tree. */
+/* How many of a tree's last segments a rank gets through the mirror image; if negative, how many of
+ * the mirror image's it gets through the tree. */
 static int crossed(const struct forest *forest, int tree, int rank)
 {
     const int mirror = mirror_of(forest, tree);
@@ -311,7 +313,7 @@ static int crossed(const struct forest *forest, int tree, int rank)
                                 2;
 }
 
-/* @return the mirror image's root, if it gets segments of the tree; else NONE */
+/* @return the mirror image's root if it gets segments of the tree, else NONE */
 static int passed_on_to(const struct forest *forest, int tree)
 {
     const int mirror = mirror_of(forest, tree);
@@ -333,7 +335,7 @@ static void find_last(struct forest *forest)
     }
 }
 
-/* @return false: out of memory */
+/* @return false when out of memory */
 static bool grow(struct forest *forest, const struct strag_torus *torus)
 {
     const size_t branches = (size_t)forest->trees * (size_t)forest->n;
@@ -429,7 +431,7 @@ static int segments_of(const struct strag_problem *problem)
     return problem->blocks ? problem->blocks / forest->trees : forest->depth;
 }
 
-/* Rounds before the arrival. The last one is for what roots pass on to the mirror images'. */
+/* Rounds before the arrival. In the last one, roots pass sums on to the mirror images' roots. */
 static int count_before(const struct forest *forest, int segments)
 {
     return forest->before ? segments + forest->before - (forest->crossed == 0) : 0;
@@ -449,7 +451,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-/* Every message is a segment. @return how many the rank gets through the tree after the arrival */
+/* How many segments, one per message, a rank gets through a tree after the arrival. */
 static int count_received(const struct forest *forest, int segments, int tree, int rank)
 {
     const int count = segments - crossed(forest, tree, rank);
@@ -485,18 +487,18 @@ struct turn {
     const struct forest *forest;
     const struct branch *branch; /* of the tree's ranks */
     int segments, tree, rank;
-    int round, t; /* t: from the first round before, or from the arrival on */
+    int round, t; /* t: counted from round 0, or from the arrival */
     struct strag_builder *builder;
 };
 
-/* @return the block, or NONE: there is no such segment */
+/* @return the block, or NONE if there is no such segment */
 static int block_of(const struct turn *turn, int tree, int segment)
 {
     return segment >= 0 && segment < turn->segments ? tree * turn->segments + segment : NONE;
 }
 
-/* What a rank gets through the tree as number `at` from the arrival on: the tree's segments, then
- * the mirror image's from the last one back. */
+/* Block number `at` that a rank gets through the tree after the arrival: first the tree's segments,
+ * then the mirror image's from the last one back. */
 static int block_at(const struct turn *turn, int rank, int at)
 {
     if (at >= turn->segments - crossed(turn->forest, turn->tree, rank))
@@ -511,7 +513,7 @@ static void send(const struct turn *turn, int peer, int block)
     strag_send(turn->builder, turn->round, peer, block, block == NONE ? 0 : 1);
 }
 
-/* The others' sum of the last segment goes to the mirror image's root as well. */
+/* Append the message of the others' sum of the last segment to the mirror image's root. */
 static void pass_on(const struct turn *turn)
 {
     const struct forest *forest = turn->forest;
@@ -542,7 +544,7 @@ static void build_before(const struct turn *turn)
     pass_on(turn);
 }
 
-/* In a round before its results come, as a mirror image may need what a tree brings back. */
+/* Append the hand-in. It stands before the round's results, which a mirror image may need. */
 static void hand_in(const struct turn *turn)
 {
     const int root = turn->forest->root[turn->tree];
@@ -560,7 +562,7 @@ static void build_after(const struct turn *turn)
         send(turn, child, block_at(turn, child, down - 1));
     if (rank != root) {
         strag_recv(turn->builder, turn->round, turn->branch[rank].parent, block, block != NONE);
-    } else if (turn->t > turn->segments) { /* the straggler has got the result by then */
+    } else if (turn->t > turn->segments) { /* the straggler has the result by then */
         strag_recv(turn->builder, turn->round, forest->straggler, block, block != NONE);
     } else {
         strag_stage(turn->builder, "hand in");
@@ -592,7 +594,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* From when all nodes are busy until the first segments have all set out. */
+/* Rounds are identical once all nodes are busy, until all segments have set out. */
 static int same_rounds(const struct strag_problem *problem, int round, int *period)
 {
     (void)period;
@@ -604,15 +606,15 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     return t >= full && t < segments ? segments - t : 1;
 }
 
-/* A segment of every tree. */
+/* The blocks of one segment of every tree. */
 static int unit(const struct strag_problem *problem)
 {
     const struct forest *forest = problem->shared;
     return forest->trees;
 }
 
-/* Those with identical rounds both before and after, unless their number decides what share of the
- * rounds shows a latency. */
+/* One form: counts with identical rounds both before and after the arrival, unless a chain is
+ * claimed, since the count then decides in what share of the rounds a latency shows. */
 static int form_of(const struct strag_problem *problem, int blocks)
 {
     const struct forest *forest = problem->shared;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Swing: pairs swap halves of what is left, as in recursive halving, but with partners that are
- * close on a torus. Between few bytes and few rounds it has forms that divide in the first steps
- * only; `swing-latency` never divides.
+ * Swing: pairs swap halves of their remaining blocks, as in recursive halving, but with partners
+ * that are close on a torus. Between few bytes and few rounds, it has forms that divide in the
+ * first steps; `swing-latency` never divides.
  *
- * swing_walk.h tells who meets whom. In a step of the reduce-scatter the ranks of the lower list
- * keep the lower blocks and send the upper ones; the others the opposite. The allgather is the same
- * backwards. A ring of 4, lists (0 1) (2 3), then (0 3) and (1 2); block 0 is rank 0's, block 1
- * rank 3's, block 2 rank 1's, block 3 rank 2's; what each rank sends:
+ * swing_walk.h tells which ranks meet. In a step of the reduce-scatter the ranks of the lower list
+ * keep the lower blocks and send the upper ones; ranks of the upper list do the opposite. The
+ * allgather is the same backwards. A ring of 4, lists (0 1) (2 3), then (0 3) and (1 2); block 0 is
+ * rank 0's, block 1 rank 3's, block 2 rank 1's, block 3 rank 2's; what each rank sends:
  *
  *     round      rank 0           rank 1           rank 2           rank 3
  *       0     2 3, to rank 1   0 1, to rank 0   0 1, to rank 3   2 3, to rank 2  reduce-scatter
@@ -15,17 +15,17 @@
  *       2     0, to rank 3     2, to rank 2     3, to rank 1     1, to rank 0    allgather
  *       3     0 1, to rank 1   2 3, to rank 0   2 3, to rank 3   0 1, to rank 2
  *
- * Half of the vector goes to a neighbour, a quarter to the other one, an eighth three links far,
- * and in D dimensions the far ones are smaller still: that is why links are hardly shared. On a
- * host of a torus with 2D links, D parts of the vector start in different dimensions, and D others
- * are mirrored, so that all links are used at the same time. If a list is odd, the rank left
- * over has many short messages in a round; see swing_walk.h.
+ * Half of the vector goes to a neighbour, a quarter to the other one, an eighth three links away,
+ * and in D dimensions the messages to far ranks are smaller still. This is why links are hardly
+ * shared. On a host of a torus with 2D links, D parts of the vector start in different dimensions,
+ * and D others are mirrored, so that all links are used at the same time. If a list is odd, the
+ * rank left over has many short messages in a round; see swing_walk.h.
  *
- * The last steps of the reduce-scatter lead the farthest, with the shortest messages, and the
- * allgather goes all that way again. If the latency of these steps costs more than their bytes,
- * it is better to stop dividing the blocks: the ranks of a list, which share a range of blocks
- * then, swap it, once, and both reduce it. (The paper has no such forms.) A ring of 8 where the
- * first two of three steps divide; what rank 0 does:
+ * The last steps of the reduce-scatter go the farthest, with the shortest messages, and the
+ * allgather goes the same way again. If the latency of these steps costs more than their bytes, it
+ * is better to stop dividing the blocks: the ranks of a list, which then share a range of blocks,
+ * swap it once, and both reduce it. (The paper has no such forms.) A ring of 8 in which the first
+ * two of three steps divide; what rank 0 does:
  *
  *     round    partner    sends           receives
  *       0         1       blocks 2 3      0 1           reduced      reduce-scatter
@@ -34,31 +34,31 @@
  *       3         7       block 0         1             replaced     allgather
  *       4         1       blocks 0 1      2 3           replaced
  *
- * Five rounds instead of six, and if only the last step swaps no byte more. swing-latency swaps
- * whole vectors in all steps; a ring of 8:
+ * There are five rounds instead of six, with no more bytes if only the last step swaps.
+ * swing-latency swaps whole vectors in all steps; a ring of 8:
  *
  *     round    pairs                               each rank holds the sum of
  *       0      (0 3) (7 4) (1 6) (2 5)             a pair
  *       1      (0 7) (4 3) (1 2) (5 6)             0 3 7 4, or 1 6 2 5
  *       2      (0 1) (2 3) (4 5) (6 7)             all
  *
- * Swaps take the opposite order: the farthest first. So the ranks of a list have all reduced the
- * same values in the same way when they meet the other list, and all ranks end with identical bits;
- * in the paper's order they would not. The lower list's sum is the left operand, on both sides. In
- * a list of odd size the one that is left over gets the lower list's sum from the list's first
- * rank; it sends nothing.
+ * Swaps take the opposite order, the farthest first. So all ranks of a list have reduced the same
+ * values in the same way when they meet the other list, and all ranks end with identical bits; in
+ * the paper's order they would not. The lower list's sum is the left operand on both sides. In a
+ * list of odd size the rank that is left over gets the lower list's sum from the list's first rank;
+ * it sends nothing.
  *
- * The steps of g ranks on a host always divide: each then has a share of the vector, which it swaps
- * between hosts. With q = sum ceil(log2 d_i) steps among hosts, of which k divide, B = g 2^k blocks
- * (if all do n, in each part):
+ * The steps of g ranks on a host always divide: each rank then has a share of the vector, which it
+ * swaps between hosts. With q = sum ceil(log2 d_i) steps among hosts, of which k divide, there are
+ * B = g 2^k blocks (or n if all steps divide) in each part:
  *
  *     rounds           q + k, and 2 ceil(log2 g)
  *     sent by a rank   2(B-1)/B + (q-k)/B vectors
  *
  * The number of blocks selects the form: all steps divide, or a quarter, half or three quarters of
  * them, but none from the first list of odd size on, so that all ranges are equally long. If the
- * ports are left open on a grid, n blocks are the form with 1 port, unless they are already one of
- * these forms with all ports (bine is the same, then).
+ * number of ports is not configured on a grid, n blocks select the form with 1 port, unless they
+ * are one of these forms with all ports already (then bine does the same).
  *
  * (De Sensi et al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce", sections 3 and 4.)
  */
@@ -70,8 +70,8 @@
 
 /* ---- Steps that divide the blocks ---- */
 
-/* A step of the reduce-scatter; or of the allgather, the same backwards: what was sent comes, and
- * what came is sent. */
+/* A step of the reduce-scatter, or of the allgather, which is the same backwards: ranges that were
+ * sent are received, and the other way round. */
 struct step {
     const struct strag_swing_walk *walk;
     int number, round;
@@ -90,7 +90,7 @@ static void swap_ranges(const struct step *step, int peer, int away, int kept, i
     }
 }
 
-/* The one left over swaps one unit with every rank of the lower list. */
+/* The rank left over swaps one unit with every rank of the lower list. */
 static void build_left_over(const struct step *step, const struct strag_swing_meeting *meeting,
                             struct strag_builder *builder)
 {
@@ -133,7 +133,7 @@ static int build_half(const struct strag_swing *swing, const struct strag_swing_
 
 /* ---- Steps that swap ---- */
 
-/* Sends come first: they carry what was there before the round. */
+/* Sends come first, since they carry the values from before the round. */
 static void swap(const struct strag_swing_walk *walk, int step, int round,
                  struct strag_builder *builder)
 {
@@ -181,7 +181,7 @@ static int prepare_form(const struct strag_problem *problem, int scatter, void *
     return STRAG_OK;
 }
 
-/* The blocks that a rank ends with are one of swing->blocks, or of n, in each part. */
+/* In each part a rank ends with one of swing->blocks blocks, or of n. */
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
     const struct strag_swing *swing = problem->prepared;
@@ -194,7 +194,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .blocks = swing->torus.parts * blocks,
         .sent_max = (2.0 * (blocks - 1) + swaps) / blocks,
         .one_ported = swing->torus.parts == 1 && strag_swing_is_even(swing),
-        /* measured: what is left over of an odd number of ranks loses more */
+        /* measured: with a rank left over it loses more than it saves */
         .in_step = swing->scatter_steps > 0 && strag_swing_is_even(swing),
     };
 }
@@ -214,7 +214,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 
 enum { FORMS = 4, ALL_QUARTERS = 4 };
 
-/* How many steps among hosts divide: this many quarters of them, rounded. */
+/* How many steps among hosts divide: the given number of quarters of them, rounded. */
 static int dividing_steps(const struct strag_problem *problem, int quarters)
 {
     struct strag_torus torus = strag_torus_of(problem);
@@ -240,7 +240,8 @@ static bool has_one_port(const struct strag_problem *problem)
     return one;
 }
 
-/* The counts of blocks that select a form: ascending, each once, the last one for all steps. */
+/* The counts of blocks that select a form: ascending, each once; with the last, all steps
+ * divide. */
 static int find_forms(const struct strag_problem *problem, int forms[FORMS + 1])
 {
     int count = 0;
@@ -292,7 +293,7 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     return refuse_blocks(problem, err);
 }
 
-/* All steps; and each of the other forms once, but for the one that is swing-latency. */
+/* The form with all steps, and each of the others once, except swing-latency's. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
     const int latency = blocks_of_form(problem, 0);

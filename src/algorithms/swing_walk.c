@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists that fall into two, again and again (swing_walk.h).
+ * Lists that are split in two again and again (swing_walk.h).
  */
 #include "algorithms/swing_walk.h"
 
 /* ---- One list ---- */
 
-/* The pair of a place in the lower list of a ring: it runs backwards. With an even number of pairs
- * the first one stays first, since the next step pairs it round the end. The same both ways. */
+/* The pair of a place in the lower list of a ring, which runs backwards. With an even number of
+ * pairs the first stays first, since the next step pairs it round the end. Self-inverse. */
 static int turn(int pairs, int number)
 {
     return pairs % 2 ? pairs - 1 - number : (pairs - number) % pairs;
@@ -25,14 +25,14 @@ static bool is_upper(int size, int index)
     return (index / 2 + index) % 2;
 }
 
-/* A place in a list, as a place in the lower or upper one that it falls into. */
+/* Turn a place in a list into a place in the lower or upper list that it goes to. */
 static int fall(int size, int index)
 {
     bool lower = !is_upper(size, index);
     return lower ? turn(size / 2, index / 2) : index / 2;
 }
 
-/* And back. */
+/* The inverse of `fall`. */
 static int rise(int size, bool upper, int index)
 {
     int pairs = size / 2;
@@ -42,8 +42,8 @@ static int rise(int size, bool upper, int index)
     return 2 * pair + (upper ? 1 - pair % 2 : pair % 2);
 }
 
-/* How many of a list's blocks are the lower one's: half of them, or in a list of odd size those of
- * its ranks. */
+/* How many of a list's blocks belong to the lower list: half of them, or in a list of odd size the
+ * blocks of as many ranks as that has. */
 static int lower_blocks(int size, int count)
 {
     return size % 2 ? count / size * (size / 2) : count / 2;
@@ -56,9 +56,9 @@ static int dimension_size(const struct strag_torus *torus, int dim)
     return dim < torus->dims ? torus->size[dim] : torus->local;
 }
 
-/* A coordinate as a place in the list, or back. The mirrored parts use the links that the plain
- * ones leave idle: on a ring of even size they pair 0 with the last one; on one of odd size the
- * other end is left over. */
+/* Turn a coordinate into a place in the list, or back. Mirrored parts use the links that plain ones
+ * leave idle: on a ring of even size they pair 0 with the last rank; on one of odd size the rank at
+ * the other end is left over. */
 static int mirror(const struct strag_swing *swing, int part, int dim, int coordinate)
 {
     const struct strag_torus *torus = &swing->torus;
@@ -68,8 +68,7 @@ static int mirror(const struct strag_swing *swing, int part, int dim, int coordi
     return size % 2 ? size - 1 - coordinate : (size - coordinate) % size;
 }
 
-/* How many steps among hosts there are, at most this many, before a list of odd size comes in any
- * part. */
+/* How many steps among hosts there are, up to `most`, before any part has a list of odd size. */
 static int even_steps(const struct strag_swing *swing, int most)
 {
     const struct strag_torus *torus = &swing->torus;
@@ -119,7 +118,7 @@ bool strag_swing_is_even(const struct strag_swing *swing)
     return even;
 }
 
-/* How often a part's dimension is divided: those steps come first. */
+/* How many steps of a part's dimension divide the blocks; these come first. */
 static int divided(const struct strag_swing *swing, int part, int dim)
 {
     int count = 0;
@@ -128,7 +127,7 @@ static int divided(const struct strag_swing *swing, int part, int dim)
     return count;
 }
 
-/* Messages of the rank at a place in a list, in all steps of the list but the first ones. */
+/* Messages sent by the rank at a place in a list, in all steps but the first `without`. */
 static int messages(int size, int index, int without)
 {
     int count = 0;
@@ -145,8 +144,8 @@ static int messages(int size, int index, int without)
 double strag_swing_messages(const struct strag_swing *swing, int dim)
 {
     int size = dimension_size(&swing->torus, dim), parts = swing->torus.parts, most = 0;
-    /* With one part it is as many as steps, always: who is first in an odd list sends one more, but
-     * has been alone, or will be left over, in another list. */
+    /* With one part there are always as many as steps: the first rank of an odd list sends one
+     * more, but has been alone, or will be left over, in another list. */
     if (parts == 1)
         return strag_log2_ceil(size) - divided(swing, 0, dim);
     for (int at = 0; at < size; at++) {

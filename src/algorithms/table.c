@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Every algorithm, once. Of two that the model finds equally fast, the first is chosen. */
+/* Every algorithm, once. Of two that are equally fast by the model, the first is chosen. */
 /* clang-format off */
 #define ALGORITHMS(row) \
     row(strag_recursive_doubling) \

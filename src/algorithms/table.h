@@ -10,8 +10,8 @@
 #include "base/nearest.h"
 #include "plan/algorithm.h"
 
-/* The most that the table has room for (users keep a bit for each in 64, with some to spare), and
- * bytes that hold all their names. */
+/* The most algorithms of the table (users of it keep a bit for each in 64 bits, with some to
+ * spare), and the bytes that hold all their names. */
 enum { STRAG_ALGORITHMS_MAX = 48, STRAG_NAMES_MAX = 1024 };
 
 /** The table, closed by a NULL. */
@@ -24,13 +24,13 @@ extern const struct strag_algorithm *const strag_algorithms[];
  */
 const struct strag_algorithm *strag_algorithm_find(const char *name, struct strag_error *err);
 
-/** Offer all names to the search for the one that is nearest to a wrong one. */
+/** Offer all names to the search for the name that is nearest to a wrong one. */
 void strag_algorithms_offer(struct strag_nearest *nearest, const char *wrong);
 
 /** The algorithm with `fewest_switches`. */
 const struct strag_algorithm *strag_algorithm_fewest_switches(void);
 
-/** The one that can go ahead without any rank. */
+/** The algorithm with `any_straggler`. */
 const struct strag_algorithm *strag_algorithm_any_straggler(void);
 
 /** All names, "ring, recursive-doubling, ...", cut at the buffer's end. @return buffer */

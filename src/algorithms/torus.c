@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What algorithms for tori share: hosts in dimensions, ranks on hosts, the dimensions in turn.
+ * Shared by algorithms for tori: hosts in dimensions, ranks on hosts, the dimensions in turn.
  */
 #include "algorithms/torus.h"
 
@@ -68,7 +68,7 @@ int strag_torus_choices(const struct strag_problem *problem, const struct strag_
     return count;
 }
 
-/* The number of ports, and that all blocks can be counted. */
+/* Check the number of ports, and that all blocks can be counted. */
 static int check_parts(const struct strag_problem *problem, const struct strag_torus *torus,
                        int blocks, struct strag_error *err)
 {

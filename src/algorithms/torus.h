@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job as algorithms for tori see it: hosts in D dimensions, on each of them as many ranks.
+ * A job as algorithms for tori see it: hosts in D dimensions, each with the same number of ranks.
  *
- * The hosts are the cells of the topology's box, without the dimensions that are one host wide.
- * Where there is no box (a tree, hosts scattered over a grid, no topology at all) they are one line
- * of cells in the order of the tree, so that neighbours in the line are close; if hosts have
- * different numbers of ranks, every rank counts as a host of its own.
+ * The hosts are the cells of the topology's box, without the dimensions that are one host wide. If
+ * there is no box (a tree, hosts scattered over a grid, no topology at all), hosts are one line of
+ * cells in the order of the tree, so that neighbours in the line are close. If hosts have different
+ * numbers of ranks, every rank counts as a host of its own.
  *
  * The vector may be worked on in several parts at the same time, one per port: each part starts in
- * another dimension and, from part `dims` on, goes the other way round (mirrored). How many ports
- * are best depends on the vector's size, as further messages of a round cost their ranks time: so
- * where the number is left open the count of blocks may select it.
+ * another dimension and, from part `dims` on, goes the other way round (mirrored). The best number
+ * of ports depends on the vector's size, since more messages in a round cost their ranks time. So
+ * if the number is not configured, the count of blocks may select it.
  */
 #ifndef STRAG_TORUS_H
 #define STRAG_TORUS_H
@@ -19,7 +19,7 @@
 #include "plan/algorithm.h"
 
 struct strag_torus {
-    int dims;                   /* with more than one host; 0: all ranks are on one host */
+    int dims;                   /* with more than one host; 0 if all ranks are on one host */
     int size[STRAG_DIMS_MAX];   /* at least 2 */
     int stride[STRAG_DIMS_MAX]; /* from a cell to the next one in this dimension */
     bool wrap[STRAG_DIMS_MAX];  /* the last cell and the first are neighbours */
@@ -29,16 +29,16 @@ struct strag_torus {
     const struct strag_topology *topology;
 };
 
-/** What a problem looks like. Several parts if it has more than one port; if that is left open, if
+/** A problem's hosts. There are several parts if several ports are configured, or if none are and
  * there is a box. */
 struct strag_torus strag_torus_of(const struct strag_problem *problem);
 
-/** The same, but where there is no box each rank counts as a host of its own. */
+/** The same, but without a box each rank counts as a host of its own. */
 struct strag_torus strag_torus_of_ranks(const struct strag_problem *problem);
 
 /**
- * The ports that a problem leaves open, if its count of blocks says how many: 1, one per dimension,
- * or two.
+ * Set the parts if ports are not configured and the count of blocks selects them: 1, one per
+ * dimension, or two.
  *
  * @param blocks  how many each part has
  */
@@ -54,12 +54,12 @@ int strag_torus_choices(const struct strag_problem *problem, const struct strag_
  * The check of every algorithm that runs on strag_torus: the number of ports, and that all blocks
  * can be counted.
  *
- * @param blocks  how many it wants per part
+ * @param blocks  how many it needs per part
  */
 int strag_torus_check(const struct strag_problem *problem, int blocks, struct strag_error *err);
 
-/** For those that run on strag_torus_of_ranks: do the hosts fill a box, each with one rank, or are
- * they a line? */
+/** For algorithms that run on strag_torus_of_ranks: check that hosts fill a box, each with one
+ * rank, or are a line. */
 int strag_torus_check_hosts(const struct strag_problem *problem, struct strag_error *err);
 
 /** Both checks for strag_torus_of_ranks. */
@@ -84,18 +84,18 @@ static inline int strag_torus_move(const struct strag_torus *torus, int cell, in
     return cell + (to - strag_torus_coordinate(torus, cell, dim)) * torus->stride[dim];
 }
 
-/* At most 31 for all dimensions' logarithms, and one more where a size is no power of two. */
+/* At most 31 for all dimensions' logarithms, and one more for each size that is no power of two. */
 #define STRAG_TORUS_STEPS_MAX (31 + STRAG_DIMS_MAX)
 
 /* A step of an algorithm that takes the dimensions in turn. */
 struct strag_torus_step {
     int dim;
-    int level; /* how many steps in this dimension were before */
+    int level; /* how many steps of this dimension came before */
 };
 
 /**
- * The dimensions in turn, from `start` on, with ceil(log2 size) steps in each: one that has had its
- * steps is left out.
+ * The dimensions in turn, from `start` on, with ceil(log2 size) steps in each. A dimension that has
+ * had all its steps is left out.
  *
  * @param[out] steps  the order
  * @return how many

@@ -7,9 +7,9 @@
  *     round    0          1          2          3
  *              x ^ 1      y ^ 1      x ^ 2      y ^ 2
  *
- * torus-doubling swaps whole vectors, the result is complete after these rounds. torus-halving
- * swaps halves of what is left, so that the longest messages go to neighbours, and then comes back
- * the same way. butterfly.h has the blocks, the ports, the folds, and the numbers.
+ * torus-doubling swaps whole vectors; the result is complete after these rounds. torus-halving
+ * swaps halves of the remaining blocks, so that the longest messages go to neighbours, and then
+ * goes the same way back. butterfly.h has the blocks, the ports, the folds, and the numbers.
  *
  * (Sack and Gropp, "Collective algorithms for multiported torus networks";
  * the mirrored parts are those of De Sensi et al., "Swing", section 4.)

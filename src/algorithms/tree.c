@@ -13,8 +13,8 @@ enum { NONE = -1 };
 struct source {
     const struct strag_problem *problem;
     const struct strag_topology *topology;
-    struct strag_topology *own; /* made for a problem without one; NULL: it has one */
-    bool no_memory;             /* for what is said of links */
+    struct strag_topology *own; /* made for a problem without one, else NULL */
+    bool no_memory;             /* for the links' rates */
 };
 
 double strag_slowness(const struct strag_problem *problem, const struct strag_topology *topology,
@@ -31,9 +31,9 @@ double strag_slowness(const struct strag_problem *problem, const struct strag_to
     return factor;
 }
 
-/* A number for each node, which is 0. Most trees need none, and looking beforehand whether they do
- * would be a second reading of the whole topology. @return false: out of memory, which is recorded
- */
+/* Make room for a number, 0, for each node. It is made when needed, as most trees need none, and
+ * looking beforehand would read the whole topology twice. @return false when out of memory, which
+ * is recorded */
 static bool make_rates(const struct strag_tree *tree, struct source *source, double **rates)
 {
     if (!*rates)
@@ -42,7 +42,7 @@ static bool make_rates(const struct strag_tree *tree, struct source *source, dou
     return *rates != NULL;
 }
 
-/* What is said of a link. */
+/* Record the configured rate of a link, and by how much its host is slow. */
 static void note_link(struct strag_tree *tree, struct source *source, int number, int node)
 {
     const struct strag_node *here = &source->topology->nodes[node];
@@ -55,7 +55,7 @@ static void note_link(struct strag_tree *tree, struct source *source, int number
         tree->slowed[number] = strag_slowness(source->problem, source->topology, node);
 }
 
-/* Append what is below a node of the topology: walk down as long as there is one child only. */
+/* Append a node of the topology, or the first one below it that does not have a single child. */
 static void add_node(struct strag_tree *tree, struct source *source, int node, int parent)
 {
     const struct strag_node *here = &source->topology->nodes[node];
@@ -76,7 +76,7 @@ static void add_node(struct strag_tree *tree, struct source *source, int node, i
     };
 }
 
-/* Node after node: each appends its children at the end of the list. */
+/* Append node after node: the children of each go to the end of the list. */
 static void add_nodes(struct strag_tree *tree, struct source *source)
 {
     add_node(tree, source, 0, NONE);
@@ -91,7 +91,7 @@ static void add_nodes(struct strag_tree *tree, struct source *source)
     }
 }
 
-/* Depths become levels. */
+/* Turn depths into levels, and fill in the tables of the levels. */
 static int number_levels(struct strag_tree *tree)
 {
     size_t n = (size_t)tree->n;

@@ -9,16 +9,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* By default, if they make no more than ROUNDS; and the most that are compared, if they make no
- * more than ROUNDS_MAX (64 segments of 256 hosts). */
+/* The default SEGMENTS make at most ROUNDS. At most SEGMENTS_MAX are compared, which make at most
+ * ROUNDS_MAX (64 segments of 256 hosts). */
 enum { SEGMENTS = 16, ROUNDS = 1 << 12, SEGMENTS_MAX = 256, ROUNDS_MAX = 1 << 14 };
 
-/* Pairs of a slow host and another one. */
+/* The most pairs of a slow host and another one that are priced quickly. */
 static const int64_t meetings_most = 1 << 16;
 
-static const double nearly = 0.98; /* of the fastest: as good as it */
+static const double nearly = 0.98; /* of the fastest rate: it counts as fast */
 
-/* A host while they are put in order. */
+/* A host, for sorting. */
 struct link {
     int32_t first; /* its ranks are leaves [first, first + ranks_per_host) of the tree */
     int32_t rate;
@@ -29,8 +29,8 @@ static int host_of(const struct strag_problem *problem, int rank)
     return problem->topology ? problem->topology->host_node[rank] : rank;
 }
 
-/* What the topology says of the link of a rank's host, or of a switch that has this host alone, or
- * 0. On a grid a host's links are all equal. */
+/* The configured rate of the link of a rank's host, or of a switch that has this host alone, or 0
+ * if there is none. On a grid a host's links are all equal. */
 static double said(const struct strag_problem *problem, int rank)
 {
     const struct strag_topology *topology = problem->topology;
@@ -59,14 +59,14 @@ bool strag_uplinks_equal(const struct strag_problem *problem)
     return true;
 }
 
-/* What all hosts' links are measured by. */
+/* What the rates of all hosts' links are relative to. */
 struct scale {
     int hosts, ranks_per_host;
-    double unsaid;  /* the speed of a link of which nothing is said */
-    double fastest; /* bytes per second, or 1 */
+    double unsaid;  /* the speed of a link without a configured rate */
+    double fastest; /* bytes per second, or 1 if none is configured */
 };
 
-/* The speed of the host that leaf `i * ranks_per_host` of the tree is on. */
+/* The speed of the link of the host that has leaf `i * ranks_per_host` of the tree. */
 static double speed(const struct strag_problem *problem, const struct scale *scale, int i)
 {
     const struct strag_topology *topology = problem->topology;
@@ -142,7 +142,7 @@ static int by_tree(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The slowest first; of equals in the order of the tree. */
+/* The slowest first; equal ones in the order of the tree. */
 static int by_rate(const void *a, const void *b)
 {
     const struct link *x = a, *y = b;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Weighted: links of any rates, each as busy as it can be, and all of them until the end.
+ * Weighted: links of any rates, all of them as busy as possible until the end.
  *
  * Every block has an owner: all others' contributions go to it, and the sum comes from it. A rank
  * that owns the part f of the vector sends 1 - f to the other owners, and its own part to the n - 1
- * others: 1 + (n-2) f, and it receives as much. So a slow link needs a small part. With the rates
- * w_i of the links (1 is a fast one), all links are busy for the same time T (in vectors over a
- * fast link) if
+ * others: 1 + (n-2) f in all, and it receives as much. So a slow link needs a small part. With the
+ * rates w_i of the links (1 is a fast one), all links are busy for the same time T (in vectors over
+ * a fast link) if
  *
  *     f_i = (T w_i - 1) / (n - 2)        T = 2(n-1) / sum(w)
  *
@@ -16,11 +16,11 @@
  *     n = 5, rank 4 at 4/5 of the speed    T = 8/4.8 = 5/3    rank 4 owns 1/9, the others 2/9 each
  *     n = 5, rank 4 at half the speed      T = 2              rank 4 owns none, the others 1/4 each
  *
- * The owners' halves overlap: while contributions to segment m travel, sums of segment m-1 do. Fast
- * ranks do both around a ring; with a slow rank all exchange directly, piece by piece, a
- * piece in every round. So a fast rank's link has one flow of the ring and thin ones of the slow
- * ranks, always the same; a slow link has thin flows only, and none of them waits for another.
- * Ranks 0 to 3 fast, rank 4 at half the speed; what they send around segment m:
+ * Both halves overlap: while contributions to segment m travel, so do sums of segment m-1. Fast
+ * ranks do both around a ring. With a slow rank all ranks exchange directly, a piece in every
+ * round. So a fast rank's link always has one flow of the ring and thin flows of the slow ranks; a
+ * slow link has thin flows only, and none of them waits for another. Ranks 0 to 3 are fast, rank 4
+ * has half the speed; what they send around segment m:
  *
  *     round    ring: contributions    ring: sums of m-1      rank 4
  *     3m       r sends block r-1      r sends block r        its first thirds to 0, 1, 2 and 3
@@ -29,7 +29,7 @@
  *
  * while each of the others sends rank 4 a third of its sum of segment m-1 in every round.
  *
- * With several ranks per host the hosts do that, once for every local rank, each with its part of
+ * With several ranks per host, the hosts do this once for every local rank, each with its part of
  * the vector: a segment's part is collected from the siblings one body before, and given to them
  * one body after (siblings.h). Without slow links it is the ring.
  *
@@ -46,7 +46,7 @@
 
 enum { SEGMENTS_MIN = 2 };
 
-/* Of a block, for exchanges with slow ranks; and flows on a slow link. */
+/* The most pieces of a block, for exchanges with slow ranks, and so of flows on a slow link. */
 enum { PIECES_MAX = 32 };
 
 enum { HOSTS_MAX = 1 << 20 }; /* so that shares fit into 64 bits */
@@ -55,8 +55,8 @@ struct weighted {
     struct strag_uplinks uplinks;
     int ranks_per_host;
     int fast, slow; /* hosts */
-    int owners;     /* fast hosts, and slow ones that own something: the last ones in order */
-    int slow_own;   /* the first of these */
+    int owners;     /* fast hosts, and slow ones that own something, the last in order */
+    int slow_own;   /* the first of these slow hosts */
     int64_t *share; /* [place] */
     int64_t shares; /* of all owners */
     int segments;
@@ -67,7 +67,7 @@ struct weighted {
 
 /* ---- Shares ---- */
 
-/* What a host may own, as a multiple of something that is the same for all. */
+/* What a host may own, in a unit that is the same for all. */
 static int64_t weight(const struct strag_uplinks_count *count, int64_t rate)
 {
     int64_t twice = 2 * ((int64_t)count->fast + count->slow - 1);
@@ -91,7 +91,7 @@ static void find_shares(struct weighted *weighted, const struct strag_uplinks_co
     }
 }
 
-/* The number of a host's block within a part of a segment, or -1: it owns nothing. */
+/* The number of a host's block within a part of a segment, or -1 if it owns nothing. */
 static int owner(const struct weighted *weighted, int place)
 {
     if (place < weighted->fast)
@@ -201,7 +201,7 @@ static int64_t blocks_of(void *of, int segments)
     return segments * segment_blocks(of);
 }
 
-/* With more segments less is lost at both ends, but more rounds wait for their latency. */
+/* With more segments, less is lost at both ends, but more rounds wait for their latency. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
     const struct strag_uplinks_count hosts = strag_uplinks_count(problem);
@@ -245,14 +245,14 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-/* A body has a window of rounds for every piece, which is the larger the longer its window is.
- * @return the window's first round; for the number of pieces, the body's end */
+/* A body has a window of rounds for every piece; a longer window has a larger piece. @return the
+ * window's first round, or the body's end if `piece` is the number of pieces */
 static int window_first(const struct weighted *weighted, int piece)
 {
     return (int)((int64_t)piece * weighted->body / weighted->pieces);
 }
 
-/* Blocks may be hundreds of thousands: nothing is divided for each. */
+/* There may be hundreds of thousands of blocks, so there is no division for each. */
 static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
 {
     const struct weighted *weighted = problem->prepared;
@@ -279,7 +279,7 @@ struct turn {
     int rank, place, index;
     int round;
     int step;          /* within the body */
-    int adding, given; /* segments: contributions to this one travel, and sums of that one */
+    int adding, given; /* the segments whose contributions, and whose sums, travel */
 };
 
 static bool exists(const struct weighted *weighted, int segment)
@@ -299,12 +299,12 @@ static int peer(const struct turn *turn, int place)
     return strag_uplinks_rank(&turn->weighted->uplinks, place, turn->index);
 }
 
-/* A fast host in the ring, for a segment. */
+/* A fast host's place in the ring, for a segment. */
 static struct strag_ring_place ring_place(const struct turn *turn, int segment)
 {
     int fast = turn->weighted->fast, before = (turn->place + fast - 1) % fast;
     return (struct strag_ring_place){
-        .at = before, /* each ends with the sum of its own block */
+        .at = before, /* so that each ends with the sum of its own block */
         .size = fast,
         .next = peer(turn, (turn->place + 1) % fast),
         .previous = peer(turn, before),
@@ -326,7 +326,7 @@ static void ring_step(const struct turn *turn)
     }
 }
 
-/* A piece of what the rank's host owns, and one of what the other host owns. */
+/* Append the exchange of a piece of the own host's block, and of a piece of the other host's. */
 static void exchange(const struct turn *turn, int place, int piece)
 {
     const struct weighted *weighted = turn->weighted;
@@ -347,8 +347,8 @@ static void exchange(const struct turn *turn, int place, int piece)
     }
 }
 
-/* Within a window of several rounds two hosts meet in the one that the sum of their numbers says,
- * so that meetings are spread. */
+/* Append exchanges with slow hosts. In a window of several rounds, the sum of two hosts' numbers
+ * selects the round in which they meet, so that meetings are spread. */
 static void meet_slow(const struct turn *turn)
 {
     const struct weighted *weighted = turn->weighted;
@@ -432,7 +432,7 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     return bodies;
 }
 
-/* A segment. */
+/* The blocks of a segment. */
 static int unit(const struct strag_problem *problem)
 {
     return (int)segment_blocks(problem->prepared);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strag.h: what is to be planned, and all that is asked about it.
+ * strag.h: the functions of struct strag_allreduce, of algorithms and of user plans.
  */
 #include "config.h"
 
@@ -142,7 +142,7 @@ int strag_allreduce_set_number(struct strag_allreduce *allreduce, const char *na
 
 /* ---- What is asked ---- */
 
-/* A problem with its state, and the algorithm that is named. */
+/* A problem with its state, and the algorithm that the caller named. */
 struct question {
     const struct strag_algorithm *algorithm;
     struct strag_state state;

@@ -56,7 +56,7 @@ class Verified(ctypes.Structure):
                 ("reduce_max", c_double)]
 
 
-# What functions take besides the reason, which those have that return a status; and what others return.
+# Arguments of the functions that return a status, without the last one, the reason; of others: result, then arguments.
 _STATUS = {
     "layout_read": (c_char_p, c_void_p), "layout_describe": (c_char_p, c_char_p, c_void_p),
     "layout_fill": (c_void_p, c_int, c_int, c_char_p, c_void_p), "topology_flat": (c_int, c_int, c_void_p),

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Checks of a problem that hold for every algorithm. */
+/* The checks of a problem that are the same for every algorithm. */
 static int check_problem(const struct strag_problem *problem, struct strag_error *err)
 {
     int n = problem->n;
@@ -83,7 +83,7 @@ static int make_shape(struct strag_instance *instance, struct strag_error *err)
     return STRAG_OK;
 }
 
-/* What of it the algorithm cannot do. */
+/* Can the algorithm plan the problem? */
 static int check_algorithm(const struct strag_problem *problem, struct strag_error *err)
 {
     const struct strag_algorithm *algorithm = problem->algorithm;
@@ -144,7 +144,7 @@ void strag_instance_build(const struct strag_instance *instance, int rank,
         instance->algorithm->build(&instance->problem, rank, builder);
 }
 
-/* @param alone  nobody else needs the bounds any more */
+/* @param alone  no other plan needs the shape's bounds, so the plan takes them */
 static int make_plan(struct strag_instance *instance, int rank, bool alone,
                      struct strag_plan **plan, struct strag_error *err)
 {
@@ -164,7 +164,7 @@ static int make_plan(struct strag_instance *instance, int rank, bool alone,
 int strag_instance_plan(const struct strag_instance *instance, int rank, struct strag_plan **plan,
                         struct strag_error *err)
 {
-    struct strag_instance same = *instance; /* of which nothing is taken */
+    struct strag_instance same = *instance; /* make_plan moves nothing out of it */
     return make_plan(&same, rank, false, plan, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a proof may take. It is counted and not timed, so that a busy machine gives the same verdict
- * as an idle one.
+ * The steps and the memory that a proof may take. Effort is counted and not timed, so that a busy
+ * machine gives the same verdict as an idle one.
  */
 #ifndef STRAG_EFFORT_H
 #define STRAG_EFFORT_H
@@ -22,7 +22,7 @@ static inline bool strag_effort_is_left(const struct strag_effort *left)
     return left->steps >= 0 && left->bytes >= 0;
 }
 
-/** Take something of what is left. @return false: it was not enough */
+/** Take some of the effort that is left. @return false if it was not enough */
 static inline bool strag_effort_take(struct strag_effort *left, int64_t steps, int64_t bytes)
 {
     left->steps -= steps;

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What it takes to find a number, in steps. */
+/* Effort of finding a number, in steps. */
 enum { NUMBER_STEPS = 10 };
 
-/* Numbers for 64-bit keys: the first key gets 1, and a key that comes again the same number. */
+/* Numbers for 64-bit keys: the first key gets 1, and a key that comes again keeps its number. */
 struct numbering {
     struct strag_effort *left;
     uint64_t *keys;  /* by number; keys[0] is unused */
-    uint32_t *slots; /* open addressing: numbers, 0 is free */
+    uint32_t *slots; /* a hash table with open addressing: numbers, or 0 if the slot is free */
     uint32_t used, room, mask;
 };
 
@@ -33,7 +33,7 @@ static void place(struct numbering *table, uint32_t number)
     table->slots[slot] = number;
 }
 
-/* Twice the room; the table of slots is kept at most half full. */
+/* Double the room. The table of slots stays at most half full. */
 static bool enlarge(struct numbering *table)
 {
     uint32_t room = table->room ? 2 * table->room : 64;
@@ -57,9 +57,7 @@ static bool enlarge(struct numbering *table)
     return true;
 }
 
-/* @return the key's number, 0 when out of memory or of what is left; *fresh: it was not there
- * before
- */
+/* @return the key's number, 0 when out of memory or effort. @param[out] fresh  the key is new */
 static uint32_t number(struct numbering *table, uint64_t key, bool *fresh)
 {
     *fresh = false;
@@ -95,7 +93,7 @@ struct strag_expression_table {
     struct numbering pairs;            /* expression n + i - 1 is pair i */
     uint32_t *set;                     /* by expression: number of its set at the top level */
     int set_room;
-    struct turned *turned; /* NULL: expressions are not turned; else it has all but n */
+    struct turned *turned; /* NULL if expressions are not turned; else it has all but n and pairs */
 };
 
 static uint64_t two(uint32_t high, uint32_t low)
@@ -103,8 +101,8 @@ static uint64_t two(uint32_t high, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
-/* Set number 0 is the empty set at every level; the other results of 0 are failures, distinguished
- * by *status. */
+/* The union of two sets. Set 0 is the empty set at every level; a result of 0 is a failure if
+ * *status is set. */
 static uint32_t unite(struct strag_expression_table *table, int level, uint32_t a, uint32_t b,
                       int *status)
 {
@@ -145,7 +143,7 @@ static uint32_t single(struct strag_expression_table *table, int rank)
     return set;
 }
 
-/* A table with n alone. */
+/* A table that is empty but for n. */
 static struct strag_expression_table *create(int n, struct strag_effort *left)
 {
     struct strag_expression_table *table = calloc(1, sizeof *table);
@@ -179,13 +177,13 @@ struct strag_expression_table *strag_expressions_create(int n, struct strag_effo
 
 /* ---- Turned expressions ---- */
 
-/* Expression e is number e + 1 of the table's pairs, whose keys are two(shape, by how much it is
- * turned). Shape 0 is an input alone. */
+/* Expression e is number e + 1 of the table's pairs, whose keys are two(shape, the distance it is
+ * turned by). Shape 0 is a single input. */
 struct turned {
-    /* two(left's shape, the right expression, turned as the left one is not): number and shape */
+    /* key: two(left's shape, the right expression turned back by left's turn); number: shape */
     struct numbering shapes;
     uint64_t *bits; /* by shape, `words` for each: the inputs in it */
-    int32_t *size;  /* by shape: how many inputs; 0: one of them comes twice */
+    int32_t *size;  /* by shape: how many inputs, or 0 if one of them comes twice */
     int words, bits_room, size_room;
 };
 
@@ -199,7 +197,7 @@ static void turned_free(struct turned *turned)
     free(turned);
 }
 
-/* Room for a shape. @return its bits, all 0; NULL: out of memory, or of what is left */
+/* Room for a shape. @return its bits, all 0; NULL when out of memory or effort */
 static uint64_t *add_shape(struct turned *turned, uint32_t shape)
 {
     const size_t words = (size_t)turned->words, at = shape * words;
@@ -242,7 +240,7 @@ struct strag_expression_table *strag_expressions_create_turned(int n, struct str
     return NULL;
 }
 
-/* 64 bits of a set from a bit on, which may be outside: there are none. */
+/* 64 bits of a set from a bit on. Bits outside of the set are 0. */
 static uint64_t bits_from(const uint64_t *set, int words, int64_t bit)
 {
     const int64_t word = bit < 0 ? -((63 - bit) / 64) : bit / 64;
@@ -253,7 +251,7 @@ static uint64_t bits_from(const uint64_t *set, int words, int64_t bit)
 }
 
 /* Unite the sets of a shape's operands. @param by  how far the right one is turned
- * @return how many inputs there are; 0: one comes twice */
+ * @return how many inputs there are, or 0 if one comes twice */
 static int32_t unite_turned(const struct turned *turned, int n, uint64_t *bits, uint32_t left,
                             uint32_t right, uint32_t by)
 {
@@ -263,7 +261,7 @@ static int32_t unite_turned(const struct turned *turned, int n, uint64_t *bits, 
     for (int w = 0; w < words; w++) {
         const int64_t from = INT64_C(64) * w - by;
         uint64_t moved = bits_from(other, words, from) | bits_from(other, words, from + n);
-        if (w == words - 1 && n % 64) /* behind the last input there is none */
+        if (w == words - 1 && n % 64) /* no bits behind the last input */
             moved &= (UINT64_C(1) << n % 64) - 1;
         if (one[w] & moved)
             return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * User plans: holding one, being an algorithm, and going from one process to another.
+ * User plans: making one, using it as an algorithm, and sending it to another process.
  */
 #include "plan/given.h"
 
@@ -29,7 +29,7 @@ static int32_t round_of(int64_t value)
     return value < 0 || value >= STRAG_GIVEN_ROUNDS_MAX ? -1 : (int32_t)value;
 }
 
-/* How many operations of a loop are before a round; they never go back to an earlier one. */
+/* How many operations of a loop are before a round. Rounds never decrease within a loop. */
 static int64_t count_before(const struct strag_given *given, int loop, int place, int round)
 {
     const int begin = strag_given_ops_begin(given, loop), ops = given->loop[loop].end - begin;
@@ -128,7 +128,7 @@ struct sum {
     double sent;
 };
 
-/* The blocks of an operation up to the last one; others are at the vector's beginning. */
+/* The blocks of an operation before the end of the vector; the others are at its beginning. */
 static int head_count(int blocks, const struct strag_op *op)
 {
     return op->count < blocks - op->first ? op->count : blocks - op->first;
@@ -146,8 +146,8 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a < 0 ? -a : a;
 }
 
-/* The places that a value comes to, modulo a number, are all that are so far from one another: if a
- * loop has more than one turn, at least some of these. */
+/* An operation's values in the turns of a loop, modulo `modulus`, differ by multiples of this
+ * number. Not every multiple need occur. */
 static int64_t distance_in(const struct strag_given_loop *loop,
                            const struct strag_given_value *value, int64_t modulus)
 {
@@ -167,7 +167,7 @@ static bool op_turns(const struct strag_given *given, const struct strag_given_l
         modulo(op->first.rank, head->blocks) != shift)
         return false;
     if (op->peer.start % distance_in(loop, &op->peer, half) == 0)
-        return false; /* perhaps the rank that is n/2 away */
+        return false; /* it may reach the rank that is n/2 away */
     return modulo(op->first.start, (int32_t)first_apart) + (op->count - 1) < first_apart;
 }
 
@@ -243,7 +243,7 @@ static bool append_op(void *context, const struct strag_op *op)
 {
     const struct building *building = context;
     if (op->round >= strag_rounds_wanted(building->builder).end)
-        return false; /* nor is any behind it */
+        return false; /* the operations behind it are of later rounds, too */
     const int head = head_count(building->given->head.blocks, op);
     strag_stage(building->builder, building->given->head.stage[op->stage]);
     append(building->builder, op, op->first, head);
@@ -351,7 +351,7 @@ int strag_given_ranks(const struct strag_given *given)
 
 /* ---- Sending ---- */
 
-/* Of all members, so that what is packed may follow something else that is. */
+/* The strictest alignment of all members. A packed plan may follow other packed data. */
 enum { ALIGNMENT = 8 };
 
 static size_t put(char *bytes, size_t used, const void *from, int count, size_t size)
@@ -361,7 +361,7 @@ static size_t put(char *bytes, size_t used, const void *from, int count, size_t 
     return used + (size_t)count * size;
 }
 
-/* @param bytes  NULL: only count them */
+/* @param bytes  NULL to count them only @return how many */
 static size_t pack(const struct strag_given *given, char *bytes)
 {
     const struct strag_given_head *head = &given->head;
@@ -384,7 +384,7 @@ int strag_given_pack(const struct strag_given *given, void **bytes, size_t *size
     return STRAG_OK;
 }
 
-/* The next `count` items. @return NULL: fewer bytes are left */
+/* The next `count` items. @return NULL if fewer bytes are left */
 static const void *take(const char **bytes, size_t *left, int count, size_t size)
 {
     const char *taken = *bytes;
@@ -395,7 +395,7 @@ static const void *take(const char **bytes, size_t *left, int count, size_t size
     return taken;
 }
 
-/* A group with its loops and operations, from those of others. */
+/* Copy a group with its loops and operations. */
 static bool copy_group(struct strag_given *given, const struct strag_given *from, int g)
 {
     const struct strag_given_group *group = &from->group[g];
@@ -414,7 +414,7 @@ static bool has_rank(const struct strag_given_group *group, int rank)
     return beyond >= 0 && beyond % group->step == 0 && beyond / group->step < group->count;
 }
 
-/* All, or what one rank needs. @param from  of which nothing is aligned but what is copied */
+/* Copy all, or the part that one rank needs. @param from  only the members copied here are set */
 static bool copy(struct strag_given *given, const struct strag_given *from, int rank)
 {
     const struct strag_given_head *head = &from->head;

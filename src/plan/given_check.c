@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is a user plan well formed? Sizes first, so that nothing below takes much memory or time; then
- * whose group is whose, and each rank's operations. Whether it is an allreduce verify finds out.
+ * Is a user plan well formed? Sizes are checked first, so that nothing below takes much memory or
+ * time; then groups, and each rank's operations. Whether it is an allreduce, verify proves.
  */
 #include "plan/given.h"
 
@@ -52,7 +52,7 @@ static int check_numerators(const struct strag_given *given, struct strag_error 
     return STRAG_OK;
 }
 
-/* Note whose group is whose. */
+/* Record the group's index for each of its ranks. */
 static int check_group(struct strag_given *given, int g, struct strag_error *err)
 {
     const struct strag_given_group *group = &given->group[g];
@@ -105,7 +105,7 @@ static int check_op(const struct strag_given *given, int o, struct strag_error *
     return STRAG_OK;
 }
 
-/* How much is it? Every sum stays far below 2^63. */
+/* Count operations and the blocks that they touch. Every sum stays far below 2^63. */
 static int check_amount(struct strag_given *given, struct strag_error *err)
 {
     int64_t operations = 0, touched = 0, most = 0;
@@ -161,7 +161,7 @@ static bool check_next(void *context, const struct strag_op *op)
     return !checking->wrong;
 }
 
-/* @param rounds  grows to what this rank needs */
+/* @param[in,out] rounds  raised to the number of rounds of this rank */
 static int check_rank(const struct strag_given *given, int rank, int *rounds,
                       struct strag_error *err)
 {

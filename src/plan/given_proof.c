@@ -4,8 +4,8 @@
  */
 #include "plan/given.h"
 
-/* Measured on one core of a Xeon (a step is 10 ns at most): plans of many short operations, of few
- * long ones, and of ranges that are cut again and again. */
+/* The factors were measured on one core of a Xeon (a step is 10 ns at most) with plans of many
+ * short operations, of few long ones, and of ranges that are cut again and again. */
 struct strag_effort strag_given_effort(const struct strag_given *given)
 {
     const int64_t n = given->head.n, blocks = given->head.blocks;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Building a plan: the operations come in program order from an algorithm; what each must wait for
- * is found here, by remembering who wrote a block last and who has read it since. Blocks side by
- * side with the same past are one run, so that this takes time in proportion to the operations and
- * the runs that they meet, however many blocks there are.
+ * Building a plan: the operations come in program order from an algorithm. The waits of each are
+ * found here, by remembering which operation wrote a block last and which have read it since.
+ * Adjacent blocks with the same past form one run, so that the time is proportional to the
+ * operations and the runs that they meet, not to the blocks.
  */
 #include "plan/plan.h"
 
@@ -16,7 +16,7 @@
 
 size_t strag_block_start(const struct strag_bounds *bounds, int block, size_t count)
 {
-    if (block == 0 || block == bounds->blocks) /* without a division: short calls come often */
+    if (block == 0 || block == bounds->blocks) /* saves a division: many calls are short */
         return block ? count : 0;
     uint64_t numerator = (uint64_t)(bounds->numerator ? bounds->numerator[block] : block);
     uint64_t denominator = (uint64_t)(bounds->numerator ? bounds->denominator : bounds->blocks);
@@ -55,19 +55,19 @@ void strag_plan_free(struct strag_plan *plan)
     free(plan);
 }
 
-/* The readers of a run since it was last written: a list threaded through one array. A new reader
- * goes in front, so that the two halves of a run that is split may share what is behind. */
+/* The readers of a run since it was last written: a linked list in one array. A new reader goes in
+ * front, so that the two halves of a split run may share the rest of the list. */
 struct reader {
     int32_t op;
     int32_t next; /* index into readers, or NONE */
 };
 
 enum {
-    NONE = -1,   /* no reader; no writer: the run is still the caller's input */
+    NONE = -1,   /* no reader; or no writer, so the run is still the caller's input */
     COPIED = -2, /* no writer, but it is copied from the input to the output at the start */
 };
 
-/* What the builder knows of a run, kept at its first block; elsewhere nothing is kept. */
+/* What the builder knows of a run. It is stored at the run's first block only. */
 struct past {
     int32_t writer;  /* the operation that wrote it last, or NONE, or COPIED */
     int32_t readers; /* head of the list of operations that have read it since */
@@ -81,7 +81,7 @@ struct strag_builder {
     int stage;
 
     struct strag_rounds wanted;
-    strag_visit_fn *visit; /* NULL: a plan is made */
+    strag_visit_fn *visit; /* NULL if a plan is made */
     void *context;
 
     int ops_room, waiter_room;
@@ -91,7 +91,7 @@ struct strag_builder {
 
     struct past *past;  /* [block] */
     uint64_t *starts;   /* a bit for each block: does a run begin there? */
-    int32_t last_split; /* where a run began that was split not long ago */
+    int32_t last_split; /* the start of a run that was split recently */
     struct reader *readers;
     int readers_room, readers_length;
 };
@@ -118,7 +118,7 @@ static bool copy_bounds(struct strag_bounds *to, const struct strag_bounds *from
     return to->numerator != NULL;
 }
 
-/* @return without numerators of bounds; NULL: out of memory */
+/* @return a builder whose bounds have no numerators; NULL when out of memory */
 static struct strag_builder *begin(const struct strag_shape *shape, int rank)
 {
     struct strag_builder *builder = calloc(1, sizeof *builder);
@@ -180,7 +180,7 @@ struct strag_builder *strag_visitor_create(const struct strag_shape *shape, stra
     struct strag_builder *visitor = strag_builder_create(&one, 0);
     if (!visitor)
         return NULL;
-    visitor->plan->bounds.blocks = shape->bounds.blocks; /* of which nothing is remembered */
+    visitor->plan->bounds.blocks = shape->bounds.blocks; /* their past is not recorded */
     visitor->visit = visit;
     visitor->context = context;
     return visitor;
@@ -200,11 +200,11 @@ static void fail(struct strag_builder *builder, int status, const char *bug)
     }
 }
 
-/* Several arrays grow next to each other, so that they are moved; and a page that was not touched
- * yet costs as much as tens of operations, so an array that turns out long is moved once, to where
- * it has room for 64 times as many. Room that is never used is never touched, yet it counts where
- * the address space is limited or memory is not overcommitted: beyond LEAP_BYTES it is four times.
- * Out of memory is kept as the builder's error. */
+/* Several arrays grow at the same time, so that growing means moving. The first access to a page
+ * costs as much as tens of operations, so an array that turns out long is moved once, to room for
+ * 64 times as many. Unused room is never touched, but it counts if the address space is limited or
+ * memory is not overcommitted, so beyond LEAP_BYTES the factor is four. Out of memory is kept as
+ * the builder's error. */
 static __attribute__((noinline)) bool grow_more(struct strag_builder *builder, void *items,
                                                 int *room, int used, size_t size)
 {
@@ -247,7 +247,7 @@ void strag_stage(struct strag_builder *builder, const char *name)
 static void add_wait(struct strag_builder *builder, int32_t op)
 {
     struct strag_plan *plan = builder->plan;
-    /* The same operation often comes again with the next block of a range. */
+    /* The next run of the same range often has the same operation in its past. */
     if (builder->waiter[op] == plan->nops)
         return;
     builder->waiter[op] = plan->nops;
@@ -270,7 +270,7 @@ static bool is_start(const struct strag_builder *builder, int block)
     return builder->starts[block / 64] >> block % 64 & 1;
 }
 
-/* Where the run of a block begins. Algorithms often cut one piece after the other from a run. */
+/* Where the run of a block begins. Algorithms often cut one piece after another from a run. */
 static int run_start(const struct strag_builder *builder, int block)
 {
     int last = builder->last_split;
@@ -297,8 +297,8 @@ static void split(struct strag_builder *builder, int block)
     builder->last_split = start;
 }
 
-/* A reader waits for the last writer; a writer for the readers since, or if there are none for the
- * last writer. The operation's range is whole runs. */
+/* A reader waits for the last writer. A writer waits for the readers since then, or for the last
+ * writer if there are none. The operation's range consists of whole runs. */
 static void find_waits(struct strag_builder *builder, const struct strag_op *op, int32_t index)
 {
     bool writes = op->kind != STRAG_SEND;
@@ -321,7 +321,7 @@ static void find_waits(struct strag_builder *builder, const struct strag_op *op,
     }
 }
 
-/* Note that a run must be copied at the start, joining it to the range before it if it can. */
+/* Record that a run must be copied at the start. It joins the range before it if it can. */
 static void add_copy(struct strag_builder *builder, int first)
 {
     struct strag_plan *plan = builder->plan;
@@ -338,8 +338,8 @@ static void add_copy(struct strag_builder *builder, int first)
         plan->copies[plan->ncopies++] = (struct strag_range){first, count};
 }
 
-/* Does the operation find its values in the caller's input? If only some of them are still there,
- * these are copied to the output at the start. */
+/* Are all of the operation's values still in the caller's input? If only some of them are, these
+ * are copied to the output at the start. */
 static bool finds_input(struct strag_builder *builder, const struct strag_op *op)
 {
     int end = op->first + op->count;
@@ -353,7 +353,7 @@ static bool finds_input(struct strag_builder *builder, const struct strag_op *op
     return !in_output;
 }
 
-/* The first fault of an operation; NULL: none. */
+/* The first fault of an operation, or NULL if there is none. */
 static inline const char *find_bug(const struct strag_plan *plan, int round, int peer, int first,
                                    int count)
 {
@@ -366,11 +366,11 @@ static inline const char *find_bug(const struct strag_plan *plan, int round, int
     return NULL;
 }
 
-/* Put an operation in the plan that is made. */
+/* Append an operation to the plan. */
 static void append(struct strag_builder *builder, const struct strag_op *made)
 {
     struct strag_plan *plan = builder->plan;
-    /* One more than the operations: the last only closes the list of waits. */
+    /* One more than the operations, since the last one only closes the list of waits. */
     if (!grow(builder, &plan->ops, &builder->ops_room, plan->nops + 1, sizeof *plan->ops) ||
         !grow(builder, &builder->waiter, &builder->waiter_room, plan->nops,
               sizeof *builder->waiter))
@@ -385,7 +385,7 @@ static void append(struct strag_builder *builder, const struct strag_op *made)
     plan->nops++;
 }
 
-/* Most calls come from visits, which are short. */
+/* Inline, since most calls come from visits, which are short. */
 static inline void add(struct strag_builder *builder, enum strag_kind kind, bool own_left,
                        int round, int peer, int first, int count)
 {
@@ -444,7 +444,7 @@ void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round
                   int first, int count)
 {
     int blocks = builder->plan->bounds.blocks;
-    if (first >= blocks) /* seldom: a division takes long */
+    if (first >= blocks) /* it seldom is, and a division takes long */
         first %= blocks;
     int head = count < blocks - first ? count : blocks - first;
     add(builder, kind, false, round, peer, first, head);
@@ -465,7 +465,7 @@ int strag_visitor_finish(struct strag_builder *builder, struct strag_error *err)
     return status;
 }
 
-/* Give back what was not needed. Out of memory is kept as the builder's error. */
+/* Give back unused room. Out of memory is kept as the builder's error. */
 static void *cut(struct strag_builder *builder, void *items, int used, size_t size)
 {
     void *moved = items && used > 0 ? realloc(items, (size_t)used * size) : items;
@@ -479,7 +479,7 @@ int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan
 {
     struct strag_plan *built = builder->plan;
     grow(builder, &built->ops, &builder->ops_room, built->nops, sizeof *built->ops);
-    /* What no operation writes ends in the output as it is; so it is with a single rank only. */
+    /* Blocks that no operation writes go to the output as they are (with a single rank only). */
     for (int b = 0; builder->status == STRAG_OK && b < built->bounds.blocks;
          b = builder->past[b].end) {
         if (builder->past[b].writer == NONE)

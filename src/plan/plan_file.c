@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading plans by jansson: it knows JSON, here is what the format adds. Nothing that is not known
- * is passed over, since what was meant by it would not be done. From top to bottom in the order of
- * the format, values first; one long file, since all of it reads by the same few functions.
+ * Reading plans: jansson parses the JSON, and this file checks what the format adds. Unknown keys
+ * are refused, since ignoring them would not do what their author meant. The order is that of the
+ * format, after the values that all parts share, for which it is one long file.
  */
 #include "plan/plan_file.h"
 
@@ -17,15 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far values may be from 0, and loops go: far more than any plan has. */
+/* The largest value or repetition; no plan needs as much. */
 enum { VALUE_MAX = 1 << 30 };
 
-/* What is read after an error does not count. */
+/* The state of reading. After an error, values that are read are ignored. */
 struct reader {
     struct strag_source source;
     struct strag_given *given;
     struct strag_given_head *head;
-    char place[96]; /* "ranks[3].ops[7]"; "": the file */
+    char place[96]; /* "ranks[3].ops[7]", or "" for the file */
     int status;     /* of the first error */
 };
 
@@ -34,7 +34,7 @@ static bool is_good(const struct reader *reader)
     return reader->status == STRAG_OK;
 }
 
-/* "FILE: ranks[3].ops[7].peer: reason" @param key  NULL: the place itself */
+/* "FILE: ranks[3].ops[7].peer: reason" @param key  NULL for the place itself */
 static void refuse(struct reader *reader, const char *key, const char *format, ...)
     STRAG_PRINTF(3, 4);
 
@@ -61,7 +61,7 @@ static void need_memory(struct reader *reader, bool there)
 
 /* ---- Values ---- */
 
-/* An object with no other keys than these, which a NULL ends. */
+/* Refuse other keys than these, whose list ends with NULL. */
 static void check_keys(struct reader *reader, json_t *object, const char *const *accepted)
 {
     const char *key;
@@ -122,7 +122,7 @@ static bool read_optional_bool(struct reader *reader, json_t *object, const char
     return json_is_true(value);
 }
 
-/* A name goes into texts and pictures as it is. @return NULL after a refusal */
+/* A name is printed as it is, in texts and pictures. @return NULL after a refusal */
 static const char *read_name(struct reader *reader, json_t *object, const char *key,
                              const char *otherwise)
 {
@@ -161,7 +161,7 @@ static uint8_t read_kind(struct reader *reader, json_t *object)
     return found;
 }
 
-/* What an operation is but for its peer, range and round. */
+/* The members of an operation that both forms write in the same way. */
 static struct strag_given_op read_common(struct reader *reader, json_t *object)
 {
     struct strag_given_op op = {.kind = read_kind(reader, object)};
@@ -193,7 +193,7 @@ static void add_group(struct reader *reader, int first, int count, int step)
                 is_good(reader) && strag_given_add_group(reader->given, first, count, step));
 }
 
-/* One of the plain form. */
+/* An operation of the plain form. */
 static void read_op(struct reader *reader, json_t *object, int index)
 {
     static const char *const keys[] = {"id",    "kind",  "peer",     "first", "count",
@@ -208,11 +208,11 @@ static void read_op(struct reader *reader, json_t *object, int index)
     add_op(reader, &op);
 }
 
-/* 5; or [5, for each rank], or [5, for each rank, for each turn]. */
+/* 5; or [5, FOR EACH RANK]; or [5, FOR EACH RANK, FOR EACH TURN] */
 static struct strag_given_value read_value(struct reader *reader, json_t *object, const char *key)
 {
     json_t *value = json_object_get(object, key);
-    const size_t length = json_array_size(value); /* 0: no array */
+    const size_t length = json_array_size(value); /* 0 if it is no array */
     int32_t parts[3] = {0};
     if (!json_is_array(value))
         return (struct strag_given_value){.start =
@@ -227,7 +227,7 @@ static struct strag_given_value read_value(struct reader *reader, json_t *object
     return (struct strag_given_value){parts[0], parts[1], parts[2]};
 }
 
-/* One of the compact form. */
+/* An operation of the compact form. */
 static void read_compact_op(struct reader *reader, json_t *object)
 {
     static const char *const keys[] = {"kind",  "peer",  "first",    "count",
@@ -240,7 +240,7 @@ static void read_compact_op(struct reader *reader, json_t *object)
     add_op(reader, &op);
 }
 
-/* {"repeat": 7, "ops": [...]}, at a place that comes back when it is read. */
+/* {"repeat": 7, "ops": [...]}. The reader's place is restored at the end. */
 static void read_repeat(struct reader *reader, json_t *object)
 {
     static const char *const keys[] = {"repeat", "ops", NULL};
@@ -298,7 +298,7 @@ static void read_group(struct reader *reader, json_t *object, int index)
 {
     static const char *const keys[] = {"ranks", "ops", NULL};
     json_t *ops;
-    bool single = false; /* the last loop is one of operations that are not repeated */
+    bool single = false; /* the last loop has operations that are not repeated */
     check_keys(reader, object, keys);
     read_members(reader, object);
     const int64_t length = read_array(reader, object, "ops", &ops);
@@ -389,7 +389,7 @@ static void read_numerators(struct reader *reader, json_t *root)
             read_integer(reader, "numerators", json_array_get(list, (size_t)b), 0, denominator);
 }
 
-/* What the numerators say, for programs that would rather have it so. */
+/* Bounds repeat the numerators as fractions, for programs that prefer these. */
 static void check_bounds(struct reader *reader, json_t *root)
 {
     const struct strag_given_head *head = reader->head;
@@ -443,7 +443,7 @@ static void read_root(struct reader *reader, json_t *root, const struct strag_ef
             strag_fail(reader->source.err, status, "%s: %.900s", reader->source.name, why.text);
 }
 
-/* Bytes of what jansson makes of a text, at most: up to 80 times as long. */
+/* The most memory of jansson's values for a text, in bytes: up to 80 times the text's length. */
 static int64_t bytes_of_json(const char *text, size_t length)
 {
     static const uint8_t more[256] = {['{'] = 200, ['['] = 128, [','] = 48, [':'] = 32, ['"'] = 20};

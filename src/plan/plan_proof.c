@@ -11,7 +11,7 @@
 
 enum { PROOF_VERSION = 1, PROOF_MAX = 4096 /* bytes of such a file */ };
 
-/* @return false: it is too long */
+/* @return false if it is too long */
 static bool name_proof(const char *file, char *name, size_t size)
 {
     const int length = snprintf(name, size, "%s.proof", file);
@@ -45,10 +45,10 @@ int strag_plan_proof_write(const char *file, const struct strag_given *given,
 
 static json_int_t integer_of(json_t *proof, const char *key)
 {
-    return json_integer_value(json_object_get(proof, key)); /* 0: it is none */
+    return json_integer_value(json_object_get(proof, key)); /* 0 if it is no integer */
 }
 
-/* For how many ranks is this text a plan that is proved? 0: it is not known to be one. */
+/* For how many ranks is this text a proved plan? 0 if there is no record of a proof. */
 static json_int_t ranks_proved(const char *file, const char *text, size_t length)
 {
     char name[PATH_MAX], hash[17], *said = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What has been proved of a plan's file once, in a file next to it: FILE.proof
- * (doc/plan-format.md). Such a file is its owner's word, which is taken for a proof; the plan's
- * form is checked in any case, so that no operation is outside of the vector or of the ranks.
+ * A record that a plan's file was proved, in a file next to it: FILE.proof (doc/plan-format.md).
+ * The record is trusted. The plan's form is checked in any case, so that no operation is outside of
+ * the vector or of the ranks.
  */
 #ifndef STRAG_PLAN_PROOF_H
 #define STRAG_PLAN_PROOF_H
@@ -12,10 +12,10 @@
 /**
  * Write FILE.proof.
  *
- * @param file     the plan's
- * @param given    that was read from it
+ * @param file     the plan's file
+ * @param given    the plan that was read from it
  * @param measure  what the proof has counted
- * @param version  strag's
+ * @param version  of strag
  * @return STRAG_OK, or STRAG_ERR_IO with "FILE.proof: why"
  */
 int strag_plan_proof_write(const char *file, const struct strag_given *given,
@@ -23,10 +23,10 @@ int strag_plan_proof_write(const char *file, const struct strag_given *given,
                            struct strag_error *err);
 
 /**
- * Read a plan's file, and find out whether FILE.proof says that just these bytes are proved.
+ * Read a plan's file, and find out whether FILE.proof says that exactly these bytes were proved.
  *
- * @param most         what reading and proving it may take, unless that says so
- * @param[out] proved  it says so; else strag_given_prove is the way to find out
+ * @param most         the effort that reading and proving may take, if there is no such record
+ * @param[out] proved  there is such a record; otherwise strag_given_prove has to prove the plan
  * @return as strag_plan_file_parse, or STRAG_ERR_IO
  */
 int strag_plan_proof_read(const char *file, const struct strag_effort *most,

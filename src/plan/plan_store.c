@@ -12,7 +12,7 @@ struct stored {
 };
 
 struct strag_plan_store {
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* protects all that follows */
     int refs;
     struct stored *first;
 };

@@ -2,8 +2,8 @@
 /*
  * Plans as text and as JSON.
  *
- * Names of algorithms and stages are the program's own: letters, digits and '-' only. They are
- * written as they are.
+ * Names of algorithms and stages are written as they are. They have letters, digits and '-'; those
+ * of user plans may also have blanks and _.:+ in them.
  */
 #include "plan/show.h"
 
@@ -12,15 +12,15 @@
 #include <math.h>
 #include <string.h>
 
-/* What is done with each of the plans. */
+/* What is done with each plan. */
 struct pass {
     void (*visit)(struct pass *pass, const struct strag_plan *plan);
-    FILE *out; /* nothing more is done once it has failed */
+    FILE *out; /* after an error of the stream, nothing more is done */
     struct widths *widths;
     int first; /* rank */
 };
 
-/* How it went in the end. */
+/* Did all writes succeed? */
 static int end_of(FILE *out, struct strag_error *err)
 {
     return ferror(out) ? strag_fail(err, STRAG_ERR_IO, "the output could not be written")
@@ -45,13 +45,13 @@ static int visit_plans(struct pass *pass, const struct strag_instance *instance,
     return end_of(pass->out, err);
 }
 
-/* Columns of a number. */
+/* The columns that a number takes. */
 static int digits(int value)
 {
     return snprintf(NULL, 0, "%d", value);
 }
 
-/* How wide the columns of all tables are, so that they have the same layout. */
+/* The widths of the columns, for all tables, so that they have the same layout. */
 struct widths {
     int round, op, peer, blocks, stage;
 };
@@ -72,7 +72,7 @@ static struct widths least_widths(const struct strag_shape *shape)
     };
 }
 
-/* What one of the plans needs. */
+/* Widen columns to what one plan needs. */
 static void measure(struct pass *pass, const struct strag_plan *plan)
 {
     struct widths *widths = pass->widths;
@@ -156,8 +156,8 @@ static double bound_above(uint64_t numerator, uint64_t denominator)
     const uint64_t smallest = UINT64_C(1) << 52; /* a double's significand is 2^52 to 2^53 - 1 */
     if (numerator == 0)
         return 0;
-    /* The fraction is (significand + rest / denominator) / 2^shift. It is 2^-62 or more, so that at
-     * most 114 steps are taken, and the rest stays below the denominator. */
+    /* The fraction is (significand + rest / denominator) / 2^shift, and the rest is below the
+     * denominator. The fraction is at least 2^-62, so that at most 114 steps are taken. */
     uint64_t significand = numerator / denominator, rest = numerator % denominator;
     int shift = 0;
     while (significand < smallest) {
@@ -182,7 +182,7 @@ static void json_bounds(FILE *out, const struct strag_bounds *bounds)
     strag_c_locale_leave(before);
 }
 
-/* What the algorithm promises, as far as it is not in the operations; who reads it compares. */
+/* The algorithm's promises that operations do not show. A reader of the file checks them. */
 static void json_claim(FILE *out, const struct strag_claim *claim)
 {
     fprintf(out, "\"claim\":{\"rounds\":%d", claim->rounds);
@@ -194,7 +194,7 @@ static void json_claim(FILE *out, const struct strag_claim *claim)
             claim->in_step ? ",\"in_step\":true" : "");
 }
 
-/* Exactly where blocks begin, unless they are of equal size. */
+/* Where blocks begin, exactly, unless they are of equal size. */
 static void json_numerators(FILE *out, const struct strag_bounds *bounds)
 {
     if (!bounds->numerator)

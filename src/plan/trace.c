@@ -93,7 +93,7 @@ size_t strag_trace_read(const struct strag_trace *trace, struct strag_trace_even
 
 /* ---- All ranks ---- */
 
-/* Of two that begin together the longer one is first: it may contain the other one. */
+/* If two events begin together, the longer one is first, since it may contain the other one. */
 static int compare(const void *a, const void *b)
 {
     const struct strag_trace_event *x = a, *y = b;
@@ -113,7 +113,7 @@ void strag_trace_sort(const struct strag_trace_job *job)
 
 enum { LANES = 99, SENDS = 1, RECEIVES = 100, THREADS = 200 };
 
-/* What is written, and when each thread of a rank is free again. */
+/* The output, and when each thread of a rank is free again. */
 struct json {
     FILE *out;
     const struct strag_trace_job *job;

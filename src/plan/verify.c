@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The proof, in the order in which verify.h lists it. The form and the hazards of each plan are
- * checked in verify_plan.c; what takes all plans together in verify_match.c and verify_run.c.
+ * The proof, in the order in which verify.h lists it. verify_plan.c checks the form and the hazards
+ * of each plan; verify_match.c and verify_run.c check all plans together.
  */
 #include "plan/verify.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- The result ---- */
 
-/* What a rank ends with in a block; STRAG_EXPRESSION_MEMORY: out of memory, or of what is left */
+/* The expression that a rank ends with in a block, or STRAG_EXPRESSION_MEMORY. */
 static int32_t result_of(const struct strag_proof *proof, int rank, int block)
 {
     const int32_t blocks = proof->blocks;
@@ -68,7 +68,7 @@ void strag_proof_free(struct strag_proof *proof)
     free(proof);
 }
 
-/* What only the run needs. */
+/* Free what only the run needs. */
 static void free_run(struct strag_proof *proof)
 {
     for (int rank = 0; proof->events && rank < proof->ranks; rank++) {
@@ -128,7 +128,7 @@ static int export_expressions(struct strag_proof *proof)
     return STRAG_OK;
 }
 
-/* What a watched proof does, one after the other. */
+/* The steps of a proof, as its progress reports them. */
 enum { PLANNING, CHECKING, MATCHING, RUNNING, STEPS };
 
 static int check_plans(struct strag_proof *proof)
@@ -161,7 +161,7 @@ static int prove(struct strag_proof *proof)
     return status;
 }
 
-/* @param asked  with n, plans, how many there are, and effort */
+/* @param asked  a proof with n, plans, ranks, shift, effort, progress and err set */
 static int prove_plans(const struct strag_proof *asked, const struct strag_claim *claim,
                        struct strag_measure *measure, struct strag_proof **proof_out)
 {
@@ -200,8 +200,8 @@ int strag_verify_plans(struct strag_plan *const *plans, int n, const struct stra
     return prove_plans(&asked, claim, measure, proof);
 }
 
-/* Make the plans, whose waits are counted: nothing but the plans says how many there are. On
- * failure none is left. */
+/* Make the plans, and count the effort of their waits, whose number only the plans tell. On failure
+ * no plan is left. */
 static int make_plans(const struct strag_instance *instance, const struct strag_proof *asked,
                       struct strag_plan **plans)
 {

@@ -11,8 +11,8 @@ struct send {
 };
 
 /* All sends in the order of (destination, source, program): a counting sort by the destination,
- * stable, over operations visited in the source's order. Those to a rank end at end[rank]. If
- * rank 0 stands for all, what it sends to d is what comes to it from -d. */
+ * stable, over operations visited in the source's order. The sends to a rank end at end[rank]. If
+ * rank 0 stands for all, its sends to d are its receives from -d. */
 static int sort_sends(const struct strag_proof *proof, size_t *end, struct send **sends)
 {
     int n = proof->n;
@@ -37,7 +37,7 @@ static int sort_sends(const struct strag_proof *proof, size_t *end, struct send 
     return STRAG_OK;
 }
 
-/* One receive with the send that is its turn; NULL: there is none. */
+/* Match a receive with the next send of its peer, or NULL if there is none. */
 static int match_receive(struct strag_proof *proof, int rank, int op, const struct send *send)
 {
     if (!send)
@@ -54,8 +54,8 @@ static int match_receive(struct strag_proof *proof, int rank, int op, const stru
     return STRAG_OK;
 }
 
-/* A rank's receives, with sends[begin .. end) to it.
- * @param next  [rank]: the first of that rank's sends that is not matched; no need to set it */
+/* Match a rank's receives with the sends to it, sends[begin .. end).
+ * @param next  [rank]: room for the first send of each rank that is not matched */
 static int match_rank(struct strag_proof *proof, int rank, const struct send *sends, size_t begin,
                       size_t end, size_t *next)
 {

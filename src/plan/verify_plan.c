@@ -2,8 +2,8 @@
 /*
  * What can be proved of one plan by itself: form, hazards, counts.
  *
- * The waits are not taken from the builder's word: who wrote and who read each block is followed
- * here once more, and each wait that is needed must stand in the plan's list.
+ * The builder's waits are not trusted: the writers and readers of each block are followed here once
+ * more, and each wait that is needed must be in the plan's list.
  */
 #include "plan/verify_plan.h"
 
@@ -109,16 +109,16 @@ int strag_verify_form(struct strag_plan *const *plans, int n, int rank, struct s
 
 enum { NONE = -1 };
 
-/* What happened to a block so far. */
+/* What has happened to a block so far. */
 struct past {
-    int32_t writer;  /* the last one, or NONE */
-    int32_t readers; /* the head of the list of those that have read it since, or NONE */
+    int32_t writer;  /* the last operation that wrote it, or NONE */
+    int32_t readers; /* the head of the list of operations that have read it since, or NONE */
     bool copied;     /* from the input at the start */
 };
 
 struct history {
     struct past *past; /* [block] */
-    int32_t *waits;    /* [operation]: the last operation that waits for it */
+    int32_t *waits;    /* [operation]: the last operation that waits for it, or NONE */
     struct reader {
         int32_t op, next;
     } * list; /* of all readers */
@@ -153,7 +153,7 @@ static int history_create(const struct strag_plan *plan, struct history *history
     return STRAG_OK;
 }
 
-/* Does the operation wait for all that it must, for one block? Then note that it touched it. */
+/* Does an operation wait for all that it must in one block? If so, record its access to it. */
 static const char *check_block(struct history *history, const struct strag_op *op, int index,
                                int block)
 {
@@ -176,7 +176,7 @@ static const char *check_block(struct history *history, const struct strag_op *o
     return NULL;
 }
 
-/* A range is found either in the input or in the output, never in both. */
+/* A range is read either from the input or from the output, never from both. */
 static const char *check_source(const struct history *history, const struct strag_op *op)
 {
     if (op->kind == STRAG_RECV)
@@ -226,7 +226,7 @@ int strag_verify_hazards(const struct strag_plan *plan, struct strag_error *err)
 
 /* ---- Counts and claims ---- */
 
-/* A range's part of the vector; sums of whole blocks stay exact for blocks of equal size. */
+/* The size of a range, in blocks if they are of equal size, so that sums are exact. */
 static double part(const struct strag_bounds *bounds, const struct strag_op *op)
 {
     if (!bounds->numerator)
@@ -285,7 +285,7 @@ static int check_ports(const struct strag_plan *plan, struct strag_error *err)
     return STRAG_OK;
 }
 
-/* The straggler's first round is the one that the algorithm claims. @param plan  the straggler's */
+/* Is the straggler's first round the one that the algorithm claims? @param plan  the straggler's */
 static int check_waiting(const struct strag_plan *plan, struct strag_measure *measure,
                          const struct strag_claim *claim, struct strag_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The proof's second part, progress and sums: a run in which ranks are in lock step with their own
- * rounds, and values are expressions.
+ * The proof's second part, progress and sums: a run in which each rank runs its rounds strictly one
+ * after another, and values are expressions.
  */
 #include "plan/verify_proof.h"
 
@@ -11,8 +11,8 @@
 /* How far an operation has come in the simulated run. */
 enum progress {
     WAITING, /* not posted */
-    POSTED,  /* the peer may meet it */
-    ARRIVED, /* recv_reduce: the values are here, the waits are not done */
+    POSTED,  /* the peer's operation may match it */
+    ARRIVED, /* recv_reduce: the values have come, but its waits are not done */
     DONE
 };
 
@@ -24,8 +24,7 @@ static void look_at(struct strag_proof *proof, int rank)
     proof->queue[(proof->queue_head + proof->queue_length++) % proof->ranks] = rank;
 }
 
-/* Something that it may go on with has happened. An operation that watches another one is left to
- * that. */
+/* Examine an operation again. One that is in a list already stays there, and is woken later. */
 static void wake(struct strag_proof *proof, int rank, int op)
 {
     struct strag_proof_event *event = &proof->events[rank][op];
@@ -37,8 +36,7 @@ static void wake(struct strag_proof *proof, int rank, int op)
     look_at(proof, rank);
 }
 
-/* Look at it again when `blocker`, which is not done, is; or before, if that is already recorded.
- */
+/* Examine an operation again when `blocker` is done, or earlier if it is in a list already. */
 static void watch(const struct strag_proof *proof, int rank, int op, int blocker)
 {
     struct strag_proof_event *event = &proof->events[rank][op];
@@ -72,7 +70,7 @@ static void next_round(struct strag_proof *proof, int rank)
            plan->ops[runner->end].round == plan->ops[runner->begin].round)
         runner->end++;
     runner->left = runner->end - runner->begin;
-    for (int op = runner->end - 1; op >= runner->begin; op--) /* the first one is taken first */
+    for (int op = runner->end - 1; op >= runner->begin; op--) /* so the first is taken first */
         wake(proof, rank, op);
 }
 
@@ -88,12 +86,12 @@ static bool same_message(const struct strag_op *send, const struct strag_op *rec
 }
 
 /*
- * The waits of an operation that are not done: the last one, or STRAG_PROOF_NONE. A send back to
- * the peer of the same range is named only if there is nothing else, and then the last but one of
- * those, if there are several (they are done in order): the last one may be swapped with what
- * comes.
+ * The last of the waits of an operation that are not done, or STRAG_PROOF_NONE if all are. A send
+ * of the same range back to the peer is returned only if there is no other wait. If there are
+ * several such sends, which are done in order, the last but one is returned: the last one may be
+ * swapped with the values that come.
  *
- * @param[out] alone  it is the only one
+ * @param[out] alone  only one wait is not done
  */
 static int blocking_wait(const struct strag_proof *proof, int rank, int op, bool *alone)
 {
@@ -101,7 +99,7 @@ static int blocking_wait(const struct strag_proof *proof, int rank, int op, bool
     int length, undone = 0;
     int32_t other = STRAG_PROOF_NONE, back = STRAG_PROOF_NONE, back_before = STRAG_PROOF_NONE;
     const int32_t *after = strag_plan_after(proof->plans[rank], op, &length);
-    strag_effort_take(proof->effort, length, 0); /* strag_proof_run looks at what is left */
+    strag_effort_take(proof->effort, length, 0); /* strag_proof_run checks what is left */
     for (int i = 0; i < length; i++) {
         const int32_t wait = after[i];
         if (is_done(proof, rank, wait))
@@ -128,9 +126,9 @@ static bool waits_done(const struct strag_proof *proof, int rank, int op)
     return blocking_wait(proof, rank, op, &alone) == STRAG_PROOF_NONE;
 }
 
-/* What keeps it from being posted, or STRAG_PROOF_NONE. One message to or from one peer has to be
- * done before the next is posted, since an engine may have room for a small part of a message only;
- * likewise one recv_reduce before the next, as if there was temporary space for one only. */
+/* The operation that keeps one from being posted, or STRAG_PROOF_NONE. Of the messages to or from
+ * one peer, one has to be done before the next is posted, since an engine may have room for a small
+ * part of a message only. So it is with recv_reduces, which may share temporary space. */
 static int posting_blocker(const struct strag_proof *proof, int rank, int op)
 {
     const struct strag_proof_event *event = &proof->events[rank][op];
@@ -142,7 +140,7 @@ static int posting_blocker(const struct strag_proof *proof, int rank, int op)
     return is_done(proof, rank, event->before_slot) ? STRAG_PROOF_NONE : event->before_slot;
 }
 
-/* Note what goes before each operation of a rank.
+/* Set before_peer and before_slot of a rank's operations.
  * @param last  [2 * peer + direction]: room, all STRAG_PROOF_NONE, also afterwards */
 static void order_rank(const struct strag_proof *proof, int rank, int32_t *last)
 {
@@ -180,7 +178,7 @@ static int order(const struct strag_proof *proof)
     return STRAG_OK;
 }
 
-/* Messages that led to what an operation needs. */
+/* The longest chain of messages that led to what an operation needs. */
 static int32_t chain_before(const struct strag_proof *proof, int rank, int op)
 {
     int length;
@@ -193,7 +191,7 @@ static int32_t chain_before(const struct strag_proof *proof, int rank, int op)
     return longest;
 }
 
-/* Its message has come by now, which has set the chain. */
+/* An operation is done. If it is a receive, `deliver` has set its chain. */
 static void done(struct strag_proof *proof, int rank, int op)
 {
     struct strag_proof_event *event = &proof->events[rank][op];
@@ -207,7 +205,7 @@ static void done(struct strag_proof *proof, int rank, int op)
         next_round(proof, rank);
 }
 
-/* Reduce the values that came into what the rank holds. */
+/* Reduce the values of a message into what the rank holds. */
 static int reduce(struct strag_proof *proof, int rank, int op_index, const int32_t *values)
 {
     const struct strag_op *op = &proof->plans[rank]->ops[op_index];
@@ -234,7 +232,7 @@ static int reduce(struct strag_proof *proof, int rank, int op_index, const int32
     return STRAG_OK;
 }
 
-/* Keep the values of a message. */
+/* Keep the values of a message aside. */
 static int keep(struct strag_proof *proof, struct strag_proof_event *event, const int32_t *values,
                 size_t size)
 {
@@ -246,8 +244,9 @@ static int keep(struct strag_proof *proof, struct strag_proof_event *event, cons
     return STRAG_OK;
 }
 
-/* Are two ranks about to swap the same range, each to reduce what comes? Then their messages move
- * piece by piece side by side, although each one reduces only what it has sent. */
+/* Are two ranks about to swap the same range, to reduce the values of each other? Then both
+ * messages move piece by piece at the same time, and each rank reduces a piece only after it has
+ * sent its own. */
 static bool swaps(const struct strag_proof *proof, int from, int send, int to, int recv)
 {
     bool alone;
@@ -263,7 +262,7 @@ static bool swaps(const struct strag_proof *proof, int from, int send, int to, i
     return wait == STRAG_PROOF_NONE || (alone && wait == send);
 }
 
-/* The values of a message, one per block. NULL: out of memory, or of what is left */
+/* The values of a message, one per block, or NULL when out of memory or effort. */
 static const int32_t *values_of(const struct strag_proof *proof, int from, int send)
 {
     const struct strag_op *op = &proof->plans[from]->ops[send];
@@ -278,8 +277,9 @@ static const int32_t *values_of(const struct strag_proof *proof, int from, int s
     return proof->moved;
 }
 
-/* Both sides of a message are posted: its values move, if there is no need to keep them. There may
- * be temporary space for a single element, so a message goes only where it can be reduced. */
+/* Both sides of a message are posted: its values move if they can be reduced at once, since there
+ * may be temporary space for a single element only, or if two ranks swap a range. Otherwise the
+ * receive is examined again later. */
 static int deliver(struct strag_proof *proof, int from, int send, int to, int recv)
 {
     const struct strag_op *op = &proof->plans[to]->ops[recv];
