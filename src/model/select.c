@@ -409,11 +409,13 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
     return status;
 }
 
-/* Without a straggler there is nothing to say of the algorithms for one. */
+/* Without a straggler, or a slow host, there is nothing to say of the algorithms for one. */
 static bool is_left_out(const struct strag_algorithm *algorithm,
                         const struct strag_problem *problem)
 {
-    return (algorithm->needs_straggler && !(problem->state && problem->state->nstragglers)) ||
+    const struct strag_state *state = problem->state;
+    return (algorithm->needs_straggler && !(state && state->nstragglers)) ||
+           (algorithm->needs_slow && !(state && state->nslow)) ||
            (algorithm->on_request && algorithm->on_request(problem));
 }
 

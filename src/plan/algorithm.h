@@ -63,6 +63,7 @@ struct strag_algorithm {
     const char *sent;        /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
     const void *form;        /* what tells apart rows with the same functions, for these */
     bool needs_straggler;    /* refused where no rank is late (one that is by 0 seconds will do) */
+    bool needs_slow;         /* refused where no host is slow */
     bool any_straggler;      /* ... and can be planned for whichever rank, if it can for one */
     bool straggler_tolerant; /* a rank receives from one other rank only, so that a straggler delays
                     all by its delay and no more, whatever the network does */
