@@ -276,7 +276,7 @@ static int add_all_columns(const struct command *command, const struct algorithm
     char out[STRAG_NAMES_MAX] = "";
     for (int a = 0; a < named->count; a++) {
         const struct strag_algorithm *algorithm = named->algorithm[a];
-        if (algorithm->needs_straggler && !table->machine->state.nstragglers)
+        if (!strag_algorithm_suits(algorithm, &table->machine->state))
             continue;
         strag_progress_step(terminal_progress(), algorithm->name, a, named->count);
         bool long_look = table->quick && algorithm->takes_long &&

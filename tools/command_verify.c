@@ -74,7 +74,7 @@ static int verify_one(struct proofs *proofs, const struct strag_algorithm *algor
     int result = place_ranks(machine, n);
     if (result != EXIT_DONE)
         return result;
-    if (proofs->named.all && algorithm->needs_straggler && !machine->state.nstragglers)
+    if (proofs->named.all && !strag_algorithm_suits(algorithm, &machine->state))
         return EXIT_DONE;
     int status = prove(proofs, algorithm, &measure, &err);
     if (status == STRAG_ERR_UNSUPPORTED && proofs->named.all)

@@ -184,7 +184,7 @@ int explain_left_out(const struct explanation *explanation, int a)
     for (; strag_algorithms[a]; a++) {
         const struct strag_algorithm *algorithm = strag_algorithms[a];
         int c = 0;
-        if (algorithm->needs_straggler && !(problem->state && problem->state->nstragglers))
+        if (!strag_algorithm_suits(algorithm, problem->state))
             continue;
         while (c < selection->candidates && selection->candidate[c].algorithm != algorithm)
             c++;

@@ -445,8 +445,8 @@ static void add_contenders(struct tune *tune)
     tune->contenders = 1;
     for (int a = 0; strag_algorithms[a] && tune->contenders < CONTENDERS_MAX; a++) {
         int c = tune->contenders;
-        if (strag_algorithms[a]->needs_straggler)
-            continue; /* this job has none */
+        if (!strag_algorithm_suits(strag_algorithms[a], NULL))
+            continue; /* this job has no straggler and no slow host */
         tune->names[c] = strag_algorithms[a]->name;
         tune->comms[c] = communicator("coll_strag_algorithm", tune->names[c]);
         if (runs_itself(tune, tune->comms[c])) {

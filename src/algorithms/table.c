@@ -33,7 +33,8 @@
     row(strag_stragglar) \
     row(strag_broadcast_after) \
     row(strag_optcc) \
-    row(strag_weighted)
+    row(strag_weighted) \
+    row(strag_slow_trees)
 /* clang-format on */
 
 #define DECLARE(algorithm) extern const struct strag_algorithm algorithm;

@@ -83,6 +83,12 @@ static int make_shape(struct strag_instance *instance, struct strag_error *err)
     return STRAG_OK;
 }
 
+bool strag_algorithm_suits(const struct strag_algorithm *algorithm, const struct strag_state *state)
+{
+    return (!algorithm->needs_straggler || (state && state->nstragglers > 0)) &&
+           (!algorithm->needs_slow || (state && state->nslow > 0));
+}
+
 /* Can the algorithm plan the problem? */
 static int check_algorithm(const struct strag_problem *problem, struct strag_error *err)
 {

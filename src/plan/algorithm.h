@@ -64,6 +64,7 @@ struct strag_algorithm {
     const char *sent;        /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
     const void *form;        /* the functions' parameter, if several rows share them */
     bool needs_straggler;    /* refused if no rank is late (a rank late by 0 seconds is enough) */
+    bool needs_slow;         /* refused if no host is slow */
     bool any_straggler;      /* ... and can be planned for any late rank if it can for one */
     bool straggler_tolerant; /* a rank receives from one other rank only, so that a straggler delays
                                 the others by no more than its delay, whatever the network does */
@@ -219,6 +220,11 @@ void strag_instance_build(const struct strag_instance *instance, int rank,
 /** How many rounds carry the same traffic, at least 1: this one, and others in steps of the period.
  * @param[out] period  at least 1; may be NULL */
 int strag_instance_same_rounds(const struct strag_instance *instance, int round, int *period);
+
+/** Does the state have the straggler or the slow host that the algorithm needs, if it needs one?
+ * @param state  may be NULL */
+bool strag_algorithm_suits(const struct strag_algorithm *algorithm,
+                           const struct strag_state *state);
 
 /** How many rounds from this one on, up to `most`, have no identical ones; 0 if this one has. */
 int strag_instance_single_rounds(const struct strag_instance *instance, int round, int most);
