@@ -35,7 +35,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/straggler_pipeline.c \
 	src/algorithms/straggler_direct.c \
 	src/algorithms/straggler_trees.c \
-	src/algorithms/slow_trees.c \
+	src/algorithms/torus_trees.c \
 	src/algorithms/forest.c src/algorithms/forest.h \
 	src/algorithms/swing.c \
 	src/algorithms/swing_walk.c src/algorithms/swing_walk.h \

@@ -446,7 +446,7 @@ static void add_contenders(struct tune *tune)
     for (int a = 0; strag_algorithms[a] && tune->contenders < CONTENDERS_MAX; a++) {
         int c = tune->contenders;
         if (!strag_algorithm_suits(strag_algorithms[a], NULL))
-            continue; /* this job has no straggler and no slow host */
+            continue; /* this job has none */
         tune->names[c] = strag_algorithms[a]->name;
         tune->comms[c] = communicator("coll_strag_algorithm", tune->names[c]);
         if (runs_itself(tune, tune->comms[c])) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Trees that reach all ranks, grown around one rank, the centre: a straggler (straggler_trees.c) or
- * a rank on a slow host (slow_trees.c). Their shape stands in straggler_trees.c.
+ * the slowest host's (torus_trees.c). Their shape stands in straggler_trees.c.
  */
 #ifndef STRAG_FOREST_H
 #define STRAG_FOREST_H

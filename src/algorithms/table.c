@@ -34,7 +34,7 @@
     row(strag_broadcast_after) \
     row(strag_optcc) \
     row(strag_weighted) \
-    row(strag_slow_trees)
+    row(strag_torus_trees)
 /* clang-format on */
 
 #define DECLARE(algorithm) extern const struct strag_algorithm algorithm;

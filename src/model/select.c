@@ -409,8 +409,7 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
     return status;
 }
 
-/* Leave out algorithms for a straggler or a slow host if there is none, and those that run on
- * request only. */
+/* Leave out algorithms for a straggler if there is none, and those that run on request only. */
 static bool is_left_out(const struct strag_algorithm *algorithm,
                         const struct strag_problem *problem)
 {

@@ -85,16 +85,14 @@ static int make_shape(struct strag_instance *instance, struct strag_error *err)
 
 bool strag_algorithm_suits(const struct strag_algorithm *algorithm, const struct strag_state *state)
 {
-    return (!algorithm->needs_straggler || (state && state->nstragglers > 0)) &&
-           (!algorithm->needs_slow || (state && state->nslow > 0));
+    return !algorithm->needs_straggler || (state && state->nstragglers > 0);
 }
 
 /* Can the algorithm plan the problem? */
 static int check_algorithm(const struct strag_problem *problem, struct strag_error *err)
 {
     const struct strag_algorithm *algorithm = problem->algorithm;
-    if (algorithm->needs_straggler && problem->n > 1 &&
-        !(problem->state && problem->state->nstragglers))
+    if (problem->n > 1 && !strag_algorithm_suits(algorithm, problem->state))
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "%s is for a rank that arrives late, and none is named", algorithm->name);
     if (problem->root != 0 && !algorithm->rooted)

@@ -64,7 +64,6 @@ struct strag_algorithm {
     const char *sent;        /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
     const void *form;        /* the functions' parameter, if several rows share them */
     bool needs_straggler;    /* refused if no rank is late (a rank late by 0 seconds is enough) */
-    bool needs_slow;         /* refused if no host is slow */
     bool any_straggler;      /* ... and can be planned for any late rank if it can for one */
     bool straggler_tolerant; /* a rank receives from one other rank only, so that a straggler delays
                                 the others by no more than its delay, whatever the network does */
@@ -221,8 +220,7 @@ void strag_instance_build(const struct strag_instance *instance, int rank,
  * @param[out] period  at least 1; may be NULL */
 int strag_instance_same_rounds(const struct strag_instance *instance, int round, int *period);
 
-/** Does the state have the straggler or the slow host that the algorithm needs, if it needs one?
- * @param state  may be NULL */
+/** Does the state have a straggler, if the algorithm needs one? @param state  may be NULL */
 bool strag_algorithm_suits(const struct strag_algorithm *algorithm,
                            const struct strag_state *state);
 

@@ -108,10 +108,10 @@ def listed(strag):
 def plan_cases(names):
     late = [name for name in names if name in ("straggler-pipeline", "straggler-trees",
                                                  "straggler-direct", "stragglar", "broadcast-after")]
-    uplinks = [name for name in names if name in ("optcc", "weighted", "flexreduce-pipelined")]
+    uplinks = [name for name in names if name in ("optcc", "weighted", "flexreduce-pipelined", "torus-trees")]
     for name in names:
-        state = " --straggler 1" if name in late else " --slow 1:2" if name == "slow-trees" else ""
-        yield from (f"{name} -n {n}{state}" for n in range(2, 18) if name != "slow-trees")
+        state = " --straggler 1" if name in late else ""
+        yield from (f"{name} -n {n}{state}" for n in range(2, 18))
         yield from (f"{name} {shape}{state}" for shape in SHAPES)
         yield from (f"{name} {shape}" for shape in OTHERS)
     yield from (f"{name} {shape}" for name in late for shape in WITH_STRAGGLER)

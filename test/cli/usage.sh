@@ -6,7 +6,7 @@ set -eu
 
 names='recursive-doubling circulant recursive-halving ring swing-latency swing bine bine-latency bucket torus-halving torus-doubling hamiltonian flexreduce
 flexreduce-pipelined flexreduce-direct hierarchical-doubling blueconnect leaders direct straggler-pipeline straggler-trees straggler-direct
-stragglar broadcast-after optcc weighted slow-trees '
+stragglar broadcast-after optcc weighted torus-trees '
 names=${names//$'\n'/ }
 there_are=${names// /, }
 there_are="there are: ${there_are%, }"

@@ -237,7 +237,7 @@ all_run 2 --mca coll_strag_torus 3x2
 pinned=(flexreduce-pipelined flexreduce-direct optcc weighted straggler-pipeline straggler-trees straggler-direct
     stragglar broadcast-after)
 all_run 3 --mca coll_strag_slowdown b:2 --mca coll_strag_straggler 3
-pinned=(slow-trees)
+pinned=(torus-trees)
 all_run 2 --mca coll_strag_torus 3x2 --mca coll_strag_slowdown b:2
 warned 'bucket needs one rank per host' 6 --mca coll_strag_torus 3x1 \
     --mca coll_strag_algorithm bucket "$on_hosts" 1 a,b,c "$programs/sizes"

@@ -73,7 +73,7 @@ unit_tests = \
 	test/unit/test_shared_memory_wait \
 	test/unit/test_shared_memory_write \
 	test/unit/test_slowdown \
-	test/unit/test_slow_trees \
+	test/unit/test_torus_trees \
 	test/unit/test_state_text \
 	test/unit/test_straggler \
 	test/unit/test_straggler_trees \

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slow trees: a host on a grid is slow, and its links carry its own vector and the result only.
+ * Torus trees: an allreduce on all links of a grid of any size, around one host, which may be slow.
  *
- * The k = 2D trees are those of straggler_trees.c, grown around the slow host: their roots are its
- * neighbours, no two use the same link in the same direction, and none leads through the slow host.
+ * The k = 2D trees are those of straggler_trees.c, grown around a host: their roots are its
+ * neighbours, no two use the same link in the same direction, and none leads through that host.
  * Each works on 1/k of the vector, cut into m segments, and does three things at the same time. E
- * is how deep the trees are without the slow host:
+ * is how deep the trees are without the host in the centre:
  *
  *     round t     sum up     a rank at depth d sends segment t - E + d of its tree to its parent
- *                 hand in    the slow host sends its own segment t - E to each root, which adds it
+ *                 hand in    the centre sends its own segment t - E to each root, which adds it
  *                 broadcast  a rank at depth d gets the finished segment t - E - d from its parent
  *
- *     ring of 5, the slow host is 0, tree 0 (tree 1 is its mirror image), E = 3, segment by round
+ *     ring of 5, the centre is 0, tree 0 (tree 1 is its mirror image), E = 3, segment by round
  *                            t = 0  1  2  3  4  5  6  7
  *         4 > 3   sum up         0  1  2  3  4  5  6  7
  *         3 > 2                  .  0  1  2  3  4  5  6
  *         2 > 1                  .  .  0  1  2  3  4  5
- *         0 > 1   hand in        .  .  .  0  1  2  3  4      the slow host's link
- *         1 > 0   broadcast      .  .  .  .  0  1  2  3      and the other way
+ *         0 > 1   hand in        .  .  .  0  1  2  3  4
+ *         1 > 0   broadcast      .  .  .  .  0  1  2  3
  *         1 > 2                  .  .  .  .  0  1  2  3
  *         2 > 3                  .  .  .  .  .  0  1  2
  *
- * So a link between fast hosts carries 2/k of the vector in each direction, and one of the slow
- * host 1/k: as long as that is at most twice slower it costs nothing but the pipeline's m + E +
- * depth rounds. Other algorithms send through the slow host, and take as many times longer as it is
- * slower. (OptCC has the same idea for a ring on one switch, optcc.c.)
+ * So a link carries 2/k of the vector in each direction, whatever the sizes of the dimensions: that
+ * is n/(n-1) of the fewest possible. Rounds m + E + depth.
  *
- * Its host-mates' sum goes to the slow host's rank that the trees reach, a chain within the host.
+ * A link of the centre carries 1/k only. So the slowest host is the centre: if it is at most twice
+ * slower, that costs nothing. Other algorithms for grids send through a slow host, and take as many
+ * times longer as it is slower. (OptCC has the same idea for a ring on one switch, optcc.c.)
+ *
+ * Within a host the ranks are a chain from the one that the trees reach. Elsewhere than on a grid
+ * k = 1, a chain of hosts. If no host is slow, rank 0's is the centre.
  */
 #include "algorithms/forest.h"
 #include "algorithms/straggler.h"
@@ -36,7 +39,7 @@
 
 enum { NONE = -1 };
 
-/* @return the rank that is slowest, of equal ones the lowest; NONE if no host is slow */
+/* @return the rank whose host is the slowest, the lowest of several; 0 if no host is slow */
 static int slowest_rank(const struct strag_problem *problem)
 {
     const struct strag_state *state = problem->state;
@@ -47,17 +50,20 @@ static int slowest_rank(const struct strag_problem *problem)
             (slow->factor == slowest->factor && slow->rank < slowest->rank))
             slowest = slow;
     }
-    return slowest ? slowest->rank : NONE;
+    return slowest ? slowest->rank : 0;
 }
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    const struct strag_torus torus = strag_torus_of(problem);
-    if (problem->n > 1 && (!torus.grid || torus.dims == 0 || slowest_rank(problem) == NONE))
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "slow-trees needs a slow host on a torus or another grid");
     return strag_straggler_check_blocks(problem, strag_forest_trees(problem),
                                         STRAG_FOREST_BLOCKS_MAX, err);
+}
+
+/* On a switch or a tree of hosts others take less. */
+static bool adds_nothing(const struct strag_problem *problem)
+{
+    const struct strag_torus torus = strag_torus_of(problem);
+    return !torus.grid || torus.dims == 0;
 }
 
 static void unshare(void *shared)
@@ -204,13 +210,13 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     return round >= forest->before + forest->depth && round < segments ? segments - round : 1;
 }
 
-const struct strag_algorithm strag_slow_trees = {
-    .name = "slow-trees",
-    .summary = "a slow host on a grid: 2D trees around it, its links carry its own vector only",
+const struct strag_algorithm strag_torus_trees = {
+    .name = "torus-trees",
+    .summary = "long vectors on tori of any size, or around a slow host: 2D trees over all links",
     .rounds = "m + 2 depth",
     .sent = "about 2",
-    .needs_slow = true,
     .check = check,
+    .adds_nothing = adds_nothing,
     .share = share,
     .unshare = unshare,
     .choices = choices,

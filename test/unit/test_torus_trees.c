@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slow-trees: proofs on grids around every host; what the slow host's links carry; its modelled
- * times against the lower bounds, and that it is chosen.
+ * torus-trees: proofs on grids around every host; what the slow host's links carry; its modelled
+ * times against the lower bounds, with and without a slow host, and that it is chosen.
  */
 #include "algorithms/table.h"
 #include "machines.h"
@@ -34,7 +34,7 @@ static void proved(const struct slow *slow, const char *what)
     struct strag_measure measure;
     struct strag_error err;
     const int n = slow->problem.n;
-    if (strag_verify(support_algorithm("slow-trees"), &slow->problem, &measure, NULL, &err) !=
+    if (strag_verify(support_algorithm("torus-trees"), &slow->problem, &measure, NULL, &err) !=
         STRAG_OK)
         fail_msg("%s, rank %d slow, %d blocks: %s", what, slow->slow[0].rank, slow->problem.blocks,
                  err.text);
@@ -83,7 +83,7 @@ TEST(links_of_the_slowest_host)
     assert_int_equal(strag_links_create(torus, &model, &slow.state, &links, &err), STRAG_OK);
     double *load = calloc((size_t)links->nlinks, sizeof *load);
     assert_int_equal(
-        strag_link_loads(support_algorithm("slow-trees"), &slow.problem, links, load, &err),
+        strag_link_loads(support_algorithm("torus-trees"), &slow.problem, links, load, &err),
         STRAG_OK);
     const int at = torus->nodes[torus->host_node[9]].position;
     for (int link = links->in_tree; link < links->nlinks; link++) {
@@ -134,7 +134,7 @@ TEST(near_the_bounds)
         const double ratio = over_bound(&slow, 64 << 20, &chosen);
         print_message("%s, %g times slower: %s, %.3f of the bound\n", cases[i].dims,
                       cases[i].factor, chosen, ratio);
-        assert_string_equal(chosen, "slow-trees");
+        assert_string_equal(chosen, "torus-trees");
         if (!(ratio >= 1 && ratio <= cases[i].most))
             fail_msg("%s, %g times slower: %.4f of the bound instead of %.4f", cases[i].dims,
                      cases[i].factor, ratio, cases[i].most);
@@ -142,28 +142,49 @@ TEST(near_the_bounds)
     }
 }
 
-TEST(refused)
+/* Sizes for which no other algorithm fills all links. */
+TEST(healthy_tori)
 {
-    struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "4x4", NULL, 1);
+    static const struct {
+        const char *dims;
+        double most;
+    } cases[] = {{"2x3x5", 1.18}, {"3x5x7", 1.18}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct strag_topology *torus =
+            machine_grid(STRAG_NETWORK_TORUS, true, cases[i].dims, NULL, 1);
+        struct slow slow;
+        const char *chosen;
+        slow_make(&slow, torus, 0, 1);
+        slow.state.nslow = 0;
+        const double ratio = over_bound(&slow, 256 << 20, &chosen);
+        print_message("%s: %s, %.3f of the bound\n", cases[i].dims, chosen, ratio);
+        assert_string_equal(chosen, "torus-trees");
+        if (!(ratio >= 1 && ratio <= cases[i].most))
+            fail_msg("%s: %.4f of the bound instead of %.4f", cases[i].dims, ratio, cases[i].most);
+        strag_topology_free(torus);
+    }
+}
+
+TEST(elsewhere)
+{
     struct strag_topology *hosts = machine_flat(12, 3);
     struct strag_measure measure;
     struct strag_error err;
     struct slow slow;
-    slow_make(&slow, hosts, 5, 2);
-    assert_int_equal(
-        strag_verify(support_algorithm("slow-trees"), &slow.problem, &measure, NULL, &err),
-        STRAG_ERR_UNSUPPORTED);
+    for (int rank = 0; rank < 12; rank++) {
+        slow_make(&slow, hosts, rank, 2);
+        proved(&slow, "4 hosts of 3 ranks");
+    }
+    slow.state.nslow = 0;
+    proved(&slow, "no host is slow");
+    strag_topology_free(hosts);
+    struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "4x4", NULL, 1);
     slow_make(&slow, torus, 5, 2);
     slow.problem.blocks = 6;
     assert_int_equal(
-        strag_verify(support_algorithm("slow-trees"), &slow.problem, &measure, NULL, &err),
+        strag_verify(support_algorithm("torus-trees"), &slow.problem, &measure, NULL, &err),
         STRAG_ERR_UNSUPPORTED);
-    slow.problem.blocks = 0;
-    slow.state.nslow = 0;
-    assert_int_equal(
-        strag_verify(support_algorithm("slow-trees"), &slow.problem, &measure, NULL, &err),
-        STRAG_ERR_UNSUPPORTED);
-    assert_string_equal(err.text, "slow-trees needs a slow host on a torus or another grid");
+    assert_string_equal(err.text, "torus-trees cuts into a multiple of 4 blocks, up to 268435455, "
+                                  "not 6");
     strag_topology_free(torus);
-    strag_topology_free(hosts);
 }
