@@ -59,8 +59,8 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
                                         STRAG_FOREST_BLOCKS_MAX, err);
 }
 
-/* On a switch or a tree of hosts others take less. */
-static bool adds_nothing(const struct strag_problem *problem)
+/* On a switch or a tree of hosts others take less, or as long. */
+static bool on_request(const struct strag_problem *problem)
 {
     const struct strag_torus torus = strag_torus_of(problem);
     return !torus.grid || torus.dims == 0;
@@ -212,11 +212,11 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
 
 const struct strag_algorithm strag_torus_trees = {
     .name = "torus-trees",
-    .summary = "long vectors on tori of any size, or around a slow host: 2D trees over all links",
+    .summary = "long vectors on tori of any size, or around a slow host: trees",
     .rounds = "m + 2 depth",
     .sent = "about 2",
     .check = check,
-    .adds_nothing = adds_nothing,
+    .on_request = on_request,
     .share = share,
     .unshare = unshare,
     .choices = choices,
