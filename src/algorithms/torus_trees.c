@@ -66,6 +66,19 @@ static bool on_request(const struct strag_problem *problem)
     return !torus.grid || torus.dims == 0;
 }
 
+/* If all dimensions of a torus are as long, hosts have one rank each, and none is slow, bucket
+ * fills all links, too. */
+static bool adds_nothing(const struct strag_problem *problem)
+{
+    const struct strag_torus torus = strag_torus_of(problem);
+    const bool plain = torus.grid && torus.topology->network == STRAG_NETWORK_TORUS;
+    int equal = 0;
+    while (equal < torus.dims && torus.wrap[equal] && torus.size[equal] == torus.size[0])
+        equal++;
+    return plain && equal == torus.dims && torus.local == 1 &&
+           !(problem->state && problem->state->nslow > 0);
+}
+
 static void unshare(void *shared)
 {
     strag_forest_clear(shared);
@@ -216,6 +229,7 @@ const struct strag_algorithm strag_torus_trees = {
     .rounds = "m + 2 depth",
     .sent = "about 2",
     .check = check,
+    .adds_nothing = adds_nothing,
     .on_request = on_request,
     .share = share,
     .unshare = unshare,
