@@ -54,11 +54,10 @@ static void read_options(int argc, char **argv)
     static char usual_sizes[] = "8,64K,1M";
     static char usual[][64] = {"strag", "stock,ompi_comm_coll_preference=^strag",
                                "stock-again,ompi_comm_coll_preference=^strag"};
-    static const struct option known[] = {
-        {"later", required_argument, NULL, 'l'},
-        {"first", no_argument, NULL, 'f'},
-        BENCH_OPTIONS,
-        {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"later", required_argument, NULL, 'l'},
+                                          {"first", no_argument, NULL, 'f'},
+                                          BENCH_OPTIONS,
+                                          {NULL, 0, NULL, 0}};
     bench.iterations = 6;
     bench.warmup = 1;
     bench_sizes(&bench, usual_sizes);
