@@ -141,6 +141,12 @@ def unconfigured_scenarios():
     common = {"settings": ("default",), "unconfigured": True, "who": contenders.settled,
               "parameters": {"coll_strag_verbose": "1"}}
     sizes = (MIB, 4 * MIB)
+    yield Scenario("unconfigured-long", "Hosts without configuration: 16 MiB",
+                   [Point(f"n={hosts}-{latency}ms", f"star:{hosts}", 100, latency=f"{latency}ms",
+                          x=hosts) for hosts in (4, 8) for latency in ("0.0", "2")],
+                   sizes="16M", algorithms=("ring", "circulant", "recursive-halving", "swing"),
+                   iterations=33, settle=30, least=33, seconds=1, x="point", x_title="ranks",
+                   bars=(from_first(16 * MIB),), **common)
     for hosts in (4, 8):
         yield Scenario(
             f"unconfigured-slow-{hosts}", f"{hosts} hosts, one is slow, without configuration",
@@ -154,6 +160,12 @@ def unconfigured_scenarios():
                    [Point("ties-split", "torus:8x8", TORUS_RATE)], sizes="1M,4M",
                    algorithms=("bucket", "swing", "hamiltonian"), iterations=22, settle=20, least=22,
                    seconds=1, bars=tuple(from_first(size) for size in sizes), **common)
+    yield Scenario("unconfigured-slow-7", "Seven hosts, one is slow, without configuration: 12 MiB",
+                   [Point("x1.7", "star:7", 80, slow={3: 1.7})], sizes="12M",
+                   algorithms=("ring", "optcc", "weighted", "flexreduce-pipelined"), iterations=16,
+                   settle=12, least=15, seconds=1, bars=(from_first(12 * MIB),),
+                   **{**common, "parameters": {"coll_strag_verbose": "1",
+                                               "coll_strag_window": "4"}})
     yield Scenario("configured-late", "Six hosts, one configured as 0.2 s late: 12 MiB",
                    [Point("late", "star:6", 80)], sizes="12M", settings=("default",), unconfigured=True,
                    who=contenders.configured_straggler, late="4", delays="200000", iterations=8,
@@ -168,14 +180,16 @@ def last_scenarios():
               "unconfigured": True, "x": "point", "x_title": "ranks", "seconds": 1000,
               "parameters": {"coll_strag_verbose": "1", "coll_strag_window": str(WINDOW)}}
     gains = {4: 1.10, 5: 1.13, 7: 1.20, 8: 1.20}
-    points = [Point(f"n={hosts}", f"star:{hosts}", 100, x=hosts,
-                    bars=(Bar("strag-auto", 4 * MIB, "tuned-ring", 1 / gain, delay=1),))
-              for hosts, gain in gains.items()]
-    yield Scenario("last", "Another straggler in each call: 4 MiB", points, sizes="4M",
-                   late="random", delays="0,0.25-2,1-2", jitter=0.05, iterations=30, settle=12,
-                   least=30, bars=(Bar("strag-auto", 4 * MIB, "strag-unwatched", 1.01, delay=0),
-                                   Bar("strag-auto", 4 * MIB, "mean-vector", 1.25, delay=0.25)),
-                   **common)
+    for name, text, size, calls, settle in (("", "4 MiB", 4 * MIB, 30, 12),
+                                            ("-long", "16 MiB", 16 * MIB, 22, 12)):
+        points = [Point(f"n={hosts}", f"star:{hosts}", 100, x=hosts,
+                        bars=(Bar("strag-auto", size, "tuned-ring", 1 / gain, delay=1),))
+                  for hosts, gain in gains.items()]
+        yield Scenario(f"last{name}", f"Another straggler in each call: {text}", points,
+                       sizes=str(size), late="random", delays="0,0.25-2,1-2", jitter=0.05,
+                       iterations=calls, settle=settle, least=calls,
+                       bars=(Bar("strag-auto", size, "strag-unwatched", 1.01, delay=0),
+                             Bar("strag-auto", size, "mean-vector", 1.25, delay=0.25)), **common)
     yield Scenario("last-exponential", "All ranks late by exponential times: 4 MiB",
                    [Point(f"n={hosts}", f"star:{hosts}", 100, x=hosts) for hosts in (4, 8)],
                    late="all", delays="0.5-exp", iterations=50, settle=12, least=50,
@@ -184,6 +198,17 @@ def last_scenarios():
 
 WINDOW = 5  # calls, of coll/strag's watch, where these are few
 VECTOR_US = 4 * MIB * 8 / (100 * network.GOODPUT)  # one vector of 4 MiB over one link
+
+
+def late_ranks_scenario():
+    """A straggler that arrives when the others have done all they can without it."""
+    points = [Point(f"n={ranks}", f"star:{ranks}", x=ranks) for ranks in (4, 5, 7, 8)]
+    return Scenario("late-ranks", "4 to 8 hosts, one straggler by 1.8 s", points,
+                    sizes="4M,16M", late="1", delays="1800000", x="point",
+                    x_title="ranks", settings=DEFAULT_AND_SEND, who=contenders.for_very_long,
+                    algorithms=("straggler-pipeline", "stragglar", "ring"), iterations=2, least=2,
+                    seconds=30, bars=(Bar("strag-straggler-pipeline", 4 * MIB, "vector", 1.18),
+                                      Bar("strag-straggler-pipeline", 16 * MIB, "vector", 1.10)))
 
 
 def late_auto_scenario():
@@ -233,8 +258,11 @@ def slow_scenarios():
     yield slow_scenario("slow-2", "Eight hosts, two are slow", 1.15,
                         [Point("x2-x1.33", "star:8", slow={1: 2, 3: 1.33}, x=1),
                          Point("x2-x2", "star:8", slow={1: 2, 3: 2}, x=2)])
+    yield slow_scenario("slow-3", "Eight hosts, three are slow", 1.15,
+                        [Point("x2-x2-x2", "star:8", slow={1: 2, 3: 2, 5: 2}, x=2)])
     yield slow_scenario("slow-pairs", "Four hosts of two ranks, one is slow", 1.15,
-                        [Point("x2", "star:4x2", slow={1: 2}, x=2)])
+                        [Point(f"x{factor:g}", "star:4x2", slow={1: factor}, x=factor)
+                         for factor in (1.33, 2)])
 
 
 def degrade_scenario(factor):
@@ -246,11 +274,24 @@ def degrade_scenario(factor):
                     "coll_strag_report": "1"})
 
 
+def uneven_scenario(ranks):
+    name = "-".join(str(count) for count in ranks)
+    text = ",".join(str(count) for count in ranks)
+    return Scenario(f"uneven-{name}", f"Hosts with {text} ranks, slow uplinks",
+                    [Point(name, f"tree:{text}")], sizes="1M,4M",
+                    algorithms=FLAT + ("flexreduce", "flexreduce-pipelined", "blueconnect",
+                                       "leaders"))
+
+
 def uplinks_scenario():
-    """Even and uneven hosts; some with an uplink of half the rate."""
-    points = [Point(tree.replace(",", "+"), f"tree:{tree}")
-              for tree in ("2,3", "3,4", "3,3,4", "1,4,2", "4,4,4")]
-    points += [Point("3+3+4-half", "tree:3@0.1,3@0.1,4@0.05"), Point("4x4", "tree:4,4,4,4", 25)]
+    """Every point mapped by slot; two of them also by node, and two with an uplink of half the rate."""
+    trees = ("2,2", "2,3", "3,4", "4,4", "3,3,3", "3,3,4", "4,4,4")
+    points = [Point(tree.replace(",", "+"), f"tree:{tree}") for tree in trees]
+    points += [Point(f"{tree.replace(',', '+')}-by-node", f"tree:{tree}", map_by="node")
+               for tree in ("2,3", "3,3,4")]
+    points += [Point("2+2+2-half", "tree:2@0.1,2@0.1,2@0.05"),
+               Point("3+3+4-half", "tree:3@0.1,3@0.1,4@0.05")]
+    points += [Point("1+4+2", "tree:1,4,2"), Point("4x4", "tree:4,4,4,4", 25)]
     for number, point in enumerate(points):
         point.x = number
     return Scenario("uplinks", "Hosts with several ranks, slow uplinks: long vectors", points,
@@ -264,9 +305,26 @@ def uplinks_scenario():
                           Bar("strag-auto", 16 * MIB, "stock", 1.0)))
 
 
-def torus_4x4_scenario():
-    return Scenario("torus-4x4", "Torus 4x4", [Point("ties-split", "torus:4x4", 25)],
-                    sizes="1M,4M", settings=DEFAULT_AND_SEND, who=contenders.for_long,
+def direct_scenario():
+    """All messages of a level at once, at sizes where rounds count: against fewer messages in more
+    rounds. Links are of one kind, of two, or shared by ranks."""
+    points = [Point("5-slow", "star:5", slow={1: 2}, latency="2ms", x=0),
+              Point("2+3", "tree:2,3", latency="2ms", x=1),
+              Point("5", "star:5", latency="2ms", x=2), Point("8", "star:8", latency="2ms", x=3)]
+    return Scenario("direct", "Middle sizes: all messages of a level at once", points,
+                    sizes="4K,64K,256K,1M", settings=("default",), who=contenders.for_long,
+                    algorithms=("recursive-doubling", "circulant", "recursive-halving", "ring",
+                                "direct", "weighted", "flexreduce",
+                                "flexreduce-pipelined", "flexreduce-direct"),
+                    iterations=8, least=8, seconds=2, x="point", x_title="scenario")
+
+
+def torus_scenario(dims, rate, sizes):
+    points = [Point(f"ties-{ties}", f"torus:{dims}", rate, ties) for ties in ("split", "plus")]
+    if dims.startswith("2x"):  # both directions of a ring of two lead to the same host
+        points = points[1:]
+    return Scenario(f"torus-{dims}", f"Torus {dims}", points, sizes=sizes,
+                    settings=DEFAULT_AND_SEND, who=contenders.for_long,
                     algorithms=FLAT + ("bucket", "hamiltonian", "swing", "torus-halving", "bine"))
 
 
@@ -317,9 +375,13 @@ def many_scenarios():
                         who=contenders.observed, iterations=15, least=15, settle=12,
                         parameters={"coll_strag_window": str(WINDOW),
                                     "coll_strag_verbose": "1"}, bars=())
-    yield many_scenario("torus-8x8", "Torus 8x8", Point("ties-split", "torus:8x8", TORUS_RATE),
-                        sizes="256K,1M", algorithms=("bucket", "hamiltonian", "swing"),
-                        bars=over_model(TORUS_MOST) + (Bar("strag-auto", MIB, "stock", 1 / 3.8),))
+    for name, sizes in (("", "256K,1M"), ("-long", "4M")):
+        yield many_scenario(f"torus-8x8{name}", "Torus 8x8" + (name and ", long vectors"),
+                            Point("ties-split", "torus:8x8", TORUS_RATE), sizes=sizes,
+                            algorithms=("bucket", "hamiltonian", "swing"),
+                            bars=over_model(TORUS_MOST) + tuple(
+                                Bar("strag-auto", size, "stock", 1 / 3.8)
+                                for size in (MIB, 4 * MIB)))
 
 
 SCENARIOS = [
@@ -334,17 +396,31 @@ SCENARIOS = [
              who=contenders.for_long,
              algorithms=("recursive-halving", "circulant", "ring", "stragglar",
                          "straggler-pipeline", "broadcast-after")),
+    late_ranks_scenario(),
     late_auto_scenario(),
     late_elsewhere_scenario(),
     late_two_scenario(),
     *slow_scenarios(),
     degrade_scenario(3),
+    uneven_scenario((2, 3)),
+    uneven_scenario((3, 4, 2)),
+    uneven_scenario((4, 4, 4, 1)),
     uplinks_scenario(),
-    torus_4x4_scenario(),
+    direct_scenario(),
+    torus_scenario("2x4", 50, "1M,4M"),
+    torus_scenario("2x8", 25, "1M,4M"),
+    torus_scenario("4x4", 25, "1M,4M"),
     torus_3x3_scenario(),
+    Scenario("torus-4x4-long", "Torus 4x4, long vectors", [Point("ties-split", "torus:4x4", 25)],
+             sizes="16M", settings=DEFAULT_AND_SEND, who=contenders.for_very_long,
+             algorithms=("bucket", "swing"), iterations=2, least=1, seconds=30),
     *many_scenarios(),
     *unconfigured_scenarios(),
     *last_scenarios(),
+    Scenario("shm", "Shared memory of one host",
+             [Point(f"np{ranks}", f"star:1x{ranks}", x=ranks) for ranks in (2, 4, 8)],
+             sizes="64K..4M", settings=("default", "ucx"), iterations=50, least=20, seconds=2,
+             algorithms=FLAT),
 ]
 
 
