@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Nonblocking and persistent calls that the previous component runs on copies in host memory, since
- * a buffer is in a device's memory, which it may not support. The user has a request of strag's;
+ * a buffer is in a device's memory, which it may not support. The user holds a strag request;
  * its job waits for the previous component's request, and copies the result back.
  */
 #ifndef COLL_STRAG_ON_COPIES_H

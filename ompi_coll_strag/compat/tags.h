@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tags of strag's messages, and those that Open MPI reserves. Messages that are left of a
- * failed call of strag's must not be taken for those of another component.
+ * The tags of strag messages, and those that Open MPI reserves. Messages that are left of a
+ * failed strag call must not be taken for those of another component.
  *
  *                            4.1                  5.0                  6.0
  *     MPI_ANY_TAG            -1                   -1                   -1

@@ -349,7 +349,7 @@ void strag_shm_note_write(struct strag_shm_writing *writing, double cost);
 
 /* ---- shm/messages.c ---- */
 
-/** Send or receive a message, if that is possible now.
+/** Send or receive a message if the peer is ready.
  * @return STRAG_OK; STRAG_PENDING if there is no room, or if it has not come yet; or an error */
 int strag_shm_send_pending(struct strag_shm *shm, const struct strag_shm_pending *message);
 int strag_shm_receive_pending(struct strag_shm *shm, const struct strag_shm_pending *message);
