@@ -94,7 +94,7 @@ static void prepare(coll_strag_module_t *module, ompi_communicator_t *comm)
                            0);
 }
 
-/* The last step of taking a communicator: nothing can fail after it. */
+/* The last step of taking a communicator. */
 static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     coll_strag_module_t *module = (coll_strag_module_t *)base;

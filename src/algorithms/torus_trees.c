@@ -33,7 +33,6 @@
  */
 #include "algorithms/forest.h"
 #include "algorithms/straggler.h"
-#include "algorithms/uplinks.h"
 
 #include <stdlib.h>
 
@@ -118,7 +117,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-/* A root sends nothing up, and the slow host hands in. */
+/* A root sends nothing up; what the centre sends to a root, it hands in. */
 static double sent_max(const struct strag_problem *problem)
 {
     const struct strag_forest *forest = problem->shared;

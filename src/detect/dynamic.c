@@ -7,7 +7,8 @@
  *
  * At the break-even D both plans take equally long: D = ahead(0) - together, which is 2/n of the
  * vector's time on a link. Going ahead loses at most D, whatever the gap is (as in ski rental). If
- * several ranks are late, all but the last are waited for: no plan goes ahead without two ranks.
+ * several ranks are late, all but the last are waited for: a call agrees on one rank at most
+ * (run/arrivals.h).
  */
 #include "detect/dynamic.h"
 
