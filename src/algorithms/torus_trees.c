@@ -33,6 +33,7 @@
  */
 #include "algorithms/forest.h"
 #include "algorithms/straggler.h"
+#include "algorithms/uplinks.h"
 
 #include <stdlib.h>
 
@@ -54,8 +55,10 @@ static int slowest_rank(const struct strag_problem *problem)
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_straggler_check_blocks(problem, strag_forest_trees(problem),
-                                        STRAG_FOREST_BLOCKS_MAX, err);
+    const int status = strag_uplinks_check(problem, err);
+    return status != STRAG_OK ? status
+                              : strag_straggler_check_blocks(problem, strag_forest_trees(problem),
+                                                             STRAG_FOREST_BLOCKS_MAX, err);
 }
 
 /* On a switch or a tree of hosts others take less, or as long. */
