@@ -69,8 +69,8 @@ def main(results, folder):
     lines = ["# Jobs with many ranks on one host", "",
              f"Written by `bench/jobs.sh`: {machine}; more ranks than cores. strag's choice and stock "
              "(Open MPI without strag) take turns in one job, on communicators of their own, made by "
-             "MPI_Comm_dup_with_info; a size's first calls in a job are of jobs with one of them alone, one job "
-             "after the other, in the order of the columns of sizes; times of the slowest rank, "
+             "MPI_Comm_dup_with_info; a job's first calls are of jobs of their own, with one of the three each, "
+             "from the shortest size on; times of the slowest rank, "
              f"medians over {launches} launches, the lowest and the highest; {measured.load(every)}. "
              "Where strag takes more than 1.03 times as long it is **bold**; "
              "*stock again / stock* shows the noise.", ""]
