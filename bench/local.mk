@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Measurements. `make check` builds the programs and runs none.
 
-EXTRA_DIST += bench/allocations bench/busy.py bench/communicators.py bench/communicators.sh bench/compare \
+EXTRA_DIST += bench/README.md bench/allocations bench/busy.py bench/communicators.py bench/communicators.sh bench/compare \
 	bench/comparison_page.py bench/contributed.py bench/ratios.py bench/verdict.py \
 	bench/jobs.py bench/jobs.sh bench/machine.sh bench/measured.py bench/overlap.py \
 	bench/overlap.sh bench/plans.py bench/plans.sh bench/report.py bench/section.py \

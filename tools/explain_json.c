@@ -58,10 +58,11 @@ static void write_json_size(struct explanation *explanation, size_t bytes)
     const struct estimate *winner = explain_size(explanation, bytes);
     printf("{\"bytes\":%zu,\"algorithm\":", bytes);
     write_json_chosen(chosen);
-    const double bound = strag_lower_bound_seconds(&explanation->bound, (double)bytes);
+    const double bound = strag_lower_bound_seconds(&explanation->bound, (double)bytes, NULL);
     if (bound > 0)
-        printf(",\"lower_bound_seconds\":%.9g,\"one_flow_bound_seconds\":%.9g", bound,
-               fmax(bound, explanation->bound.one_flow * (double)bytes));
+        printf(
+            ",\"lower_bound_seconds\":%.9g,\"one_flow_bound_seconds\":%.9g", bound,
+            fmax(bound, explanation->bound.latency + explanation->bound.one_flow * (double)bytes));
     fputs(",\"candidates\":[", stdout);
     for (int e = 0; e < explanation->count; e++) {
         fputs(e ? ",\n" : "\n", stdout);

@@ -26,15 +26,18 @@ static void write_chosen_blocks(int blocks)
         printf(" in %s", strag_units_count(blocks, "block").text);
 }
 
-/* How far the time is from the lower bound of all algorithms. */
+/* How far the time is from the lower bound of all algorithms. If a late rank decides, both count
+ * from its arrival: a long delay would make them look the same. */
 static void write_text_bound(const struct strag_lower_bound *bound, size_t bytes, double seconds)
 {
     char text[48];
-    const double least = strag_lower_bound_seconds(bound, (double)bytes);
-    const double one_flow = bound->one_flow * (double)bytes;
+    double delay;
+    const double least = strag_lower_bound_seconds(bound, (double)bytes, &delay);
+    const double one_flow = bound->latency + bound->one_flow * (double)bytes;
     if (!(least > 0))
         return;
-    printf("    %-21s %s us: %.2fx", "lower bound", time_text(least, text), seconds / least);
+    printf("    %-21s %s us%s: %.2fx", "lower bound", time_text(least - delay, text),
+           delay > 0 ? " after the last arrival" : "", (seconds - delay) / (least - delay));
     if (one_flow > least)
         printf("; if each link carries one flow at a time %s us: %.2fx", time_text(one_flow, text),
                seconds / one_flow);

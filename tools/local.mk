@@ -44,7 +44,7 @@ tools/draw_script.h: $(pictures)
 	cat $(pictures) | od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g' > $@.new && mv $@.new $@
 tools/draw.$(OBJEXT): tools/draw_script.h
 CLEANFILES += tools/draw_script.h tools/draw_script.h.new
-EXTRA_DIST += $(pictures)
+EXTRA_DIST += $(pictures) tools/README.md
 
 dist_man_MANS += doc/strag.1
 

@@ -34,8 +34,8 @@ static void find_hosts(const struct strag_topology *topology, struct strag_fores
     forest->first[forest->hosts] = forest->n;
 }
 
-/* Sort late ranks to the front, the last to arrive first; the others keep their order. */
-static void sort(int32_t *list, int count, const double *delay)
+/* Sort late hosts to the front, the last to arrive first; the others keep their order. */
+static void sort_late(int32_t *list, int count, const double *delay)
 {
     for (int i = 1; i < count; i++) {
         const int32_t moved = list[i];
@@ -46,17 +46,21 @@ static void sort(int32_t *list, int count, const double *delay)
     }
 }
 
-/* Trees reach a host at a rank that is in time, if it has one, so that other sums do not wait. They
- * reach the centre's host at the centre, since its host-mates need no results earlier. */
+/* Trees reach a host at a rank that is in time, if it has one, and late ranks are the last ones, so
+ * that other sums do not wait. They reach the centre's host at the centre, since its host-mates
+ * need no results earlier. */
 static void sort_host(const struct strag_forest *forest, int host)
 {
     int32_t *ranks = forest->rank_at + forest->first[host];
-    const int last = forest->first[host + 1] - forest->first[host] - 1;
-    sort(ranks, last + 1, forest->delay);
-    if (forest->delay[ranks[0]] >= 0 && ranks[0] != forest->centre) {
-        const int32_t late = ranks[0];
-        ranks[0] = ranks[last];
-        ranks[last] = late;
+    const int count = forest->first[host + 1] - forest->first[host];
+    for (int i = 1; i < count; i++) {
+        const int32_t moved = ranks[i];
+        int at = i;
+        for (; at > 0 && ranks[at - 1] != forest->centre &&
+               (moved == forest->centre || forest->delay[ranks[at - 1]] > forest->delay[moved]);
+             at--)
+            ranks[at] = ranks[at - 1];
+        ranks[at] = moved;
     }
 }
 
@@ -75,7 +79,7 @@ static bool order_hosts(struct strag_forest *forest)
     for (int h = 0; latest && h < forest->hosts; h++)
         forest->order[h] = (start + h) % forest->hosts;
     if (latest)
-        sort(forest->order, forest->hosts, latest);
+        sort_late(forest->order, forest->hosts, latest);
     free(latest);
     return latest != NULL;
 }
@@ -219,8 +223,6 @@ static bool grow(struct strag_forest *forest, const struct strag_torus *torus)
             grow_chain(forest);
         find_depths(forest, tree, queue);
     }
-    if (queue && forest->branch)
-        forest->mate = forest->branch[forest->centre].child;
     free(queue);
     return queue && forest->branch;
 }

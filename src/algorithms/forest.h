@@ -22,10 +22,10 @@ struct strag_branch {
 struct strag_forest {
     int n, trees, centre;
     int before, depth; /* the deepest tree's depth, without and with the centre */
-    int mate;          /* the centre's child on its host, or -1 if it is alone */
     int hosts;
     int32_t *first;   /* [host]: its first rank in rank_at; [hosts]: n */
-    int32_t *rank_at; /* host after host; in each the rank that the trees reach is first */
+    int32_t *rank_at; /* host after host; in each the rank that the trees reach is first, and late
+                         ones are last */
     int32_t *order;   /* [place]: hosts as a chain, the centre's first */
     double *delay;    /* [rank]: -1 if it is in time, INFINITY for the centre */
     int32_t root[2 * STRAG_DIMS_MAX]; /* [tree] */

@@ -62,6 +62,15 @@
  *
  * Within a host the ranks are a chain from the one that the tree reaches. The ranks on the
  * straggler's host get their results from it; before, their sum goes straight to the root.
+ *
+ * Other late ranks on the straggler's host and on the root's are not in that sum. They hand in with
+ * the straggler, a segment from each to the next, so that it still crosses each uplink once:
+ *
+ *     hosts 0 1 2 3 | 4 5 6 7 | 8 9 10; ranks 3 (the last), 2 and 7 late, root 4
+ *         round t    2 > 3 segment t    3 > 7 segment t-1    7 > 4 segment t-2    4 > 8 > ..
+ * results
+ *
+ * If all ranks of the root's host are late, it gets the others' sum when it comes.
  */
 #include "algorithms/forest.h"
 #include "algorithms/straggler.h"
@@ -76,10 +85,13 @@ enum { NONE = -1 };
 /* What all counts of segments share: the trees around the straggler, and their mirror images. */
 struct trees {
     struct strag_forest forest;
-    int after;    /* rounds from the last segment's hand-in until all ranks have it */
-    int crossed;  /* the most segments that a rank gets through a mirror image */
-    int mirror;   /* distance from a tree to its mirror image; 0 if there is none */
-    bool chained; /* a chain is claimed, as rounds do not need one another */
+    int mate;      /* a rank on the straggler's host, whose sum it sends to the root, or NONE */
+    int handing;   /* how many late ranks hand in, .. */
+    int32_t *late; /* .. one to the next, the last one to the root; in room for n */
+    int after;     /* rounds from the last segment's hand-in until all ranks have it */
+    int crossed;   /* the most segments that a rank gets through a mirror image */
+    int mirror;    /* distance from a tree to its mirror image; 0 if there is none */
+    bool chained;  /* a chain is claimed, as rounds do not need one another */
 };
 
 /* @return NONE if not all ports are used, or if the tree is a chain */
@@ -122,27 +134,73 @@ static void find_last(struct trees *trees)
                 trees->after = last - fewer;
         }
     }
+    trees->after += trees->handing - 1;
+}
+
+static bool is_late(const struct strag_forest *forest, int rank)
+{
+    return forest->delay[rank] >= 0;
+}
+
+static void add_late(struct trees *trees, int host)
+{
+    const struct strag_forest *forest = &trees->forest;
+    for (int i = forest->first[host]; i < forest->first[host + 1]; i++) {
+        const int rank = forest->rank_at[i];
+        if (is_late(forest, rank) && rank != forest->centre)
+            trees->late[trees->handing++] = rank;
+    }
+}
+
+/* @return the rank's place in the chain of late ranks, or NONE */
+static int place_of(const struct trees *trees, int rank)
+{
+    int place = trees->handing - 1;
+    while (place >= 0 && trees->late[place] != rank)
+        place--;
+    return place;
+}
+
+/* Find who hands in: late ranks of the straggler's host, the straggler, and late ranks of the
+ * root's host if the root is in time; on a grid the straggler alone. */
+static void find_late(struct trees *trees, bool grid)
+{
+    const struct strag_forest *forest = &trees->forest;
+    if (!grid)
+        add_late(trees, forest->order[0]);
+    trees->late[trees->handing++] = forest->centre;
+    if (!grid && !is_late(forest, forest->root[0]))
+        add_late(trees, forest->order[1]);
+    trees->mate = forest->branch[forest->centre].child;
+    if (place_of(trees, trees->mate) != NONE)
+        trees->mate = NONE;
 }
 
 static void unshare(void *shared)
 {
     struct trees *trees = shared;
     strag_forest_clear(&trees->forest);
+    free(trees->late);
     free(trees);
 }
 
 static int share(const struct strag_problem *problem, void **shared, struct strag_error *err)
 {
     struct trees *trees = calloc(1, sizeof *trees);
-    if (!trees || !strag_forest_grow(problem, strag_awaited_straggler(problem), &trees->forest)) {
+    if (trees)
+        trees->late = malloc((size_t)problem->n * sizeof *trees->late);
+    if (!trees || !strag_forest_grow(problem, strag_awaited_straggler(problem), &trees->forest) ||
+        !trees->late) {
         if (trees)
             unshare(trees);
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the trees of %d ranks",
                           problem->n);
     }
-    trees->mirror = strag_torus_of(problem).dims;
+    const struct strag_torus torus = strag_torus_of(problem);
+    trees->mirror = torus.dims;
     trees->chained = !strag_tree_is_one_switch(problem) || !strag_uplinks_equal(problem) ||
                      problem->state->nstragglers > 1;
+    find_late(trees, torus.grid && torus.dims > 0);
     find_last(trees);
     *shared = trees;
     return STRAG_OK;
@@ -174,14 +232,16 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     const struct trees *trees = problem->shared;
     const struct strag_forest *forest = &trees->forest;
     const int segments = strag_forest_segments(forest, problem);
-    const int before = count_before(trees, segments);
+    const int before = count_before(trees, segments), place = place_of(trees, forest->centre);
     *claim = (struct strag_claim){
         .rounds = before + segments + trees->after,
         .blocks = forest->trees * segments,
-        .chain = trees->chained ? (forest->before ? forest->before : 1) + forest->depth : 0,
+        .chain = trees->chained
+                     ? (forest->before ? forest->before : 1) + forest->depth + trees->handing - 1
+                     : 0,
         .waits = true,
         .straggler = forest->centre,
-        .before = before,
+        .before = before + (place > 1 ? place - 1 : 0), /* others hand in to it first */
     };
 }
 
@@ -223,6 +283,7 @@ struct turn {
     const struct strag_forest *forest;
     const struct strag_branch *branch; /* of the tree's ranks */
     int segments, tree, rank;
+    int place;    /* in the chain of late ranks, or NONE */
     int round, t; /* t: counted from round 0, or from the arrival */
     struct strag_builder *builder;
 };
@@ -268,11 +329,11 @@ static void build_before(const struct turn *turn)
     const struct strag_forest *forest = turn->forest;
     const int root = forest->root[turn->tree], rank = turn->rank;
     const int up = turn->t - forest->before + turn->branch[rank].early;
-    const int block = block_of(turn, turn->tree, up + 1), mate = forest->mate;
+    const int block = block_of(turn, turn->tree, up + 1), mate = turn->trees->mate;
     if (rank != root)
         send(turn, rank == mate ? root : turn->branch[rank].parent, block_of(turn, turn->tree, up));
     for (int child = turn->branch[rank].child; child != NONE; child = turn->branch[child].sibling) {
-        if (child != forest->centre)
+        if (place_of(turn->trees, child) == NONE)
             strag_recv_reduce(turn->builder, turn->round, child, block, block != NONE);
     }
     if (rank == root && mate != NONE)
@@ -283,26 +344,35 @@ static void build_before(const struct turn *turn)
 /* Append the hand-in. It stands before the round's results, which a mirror image may need. */
 static void hand_in(const struct turn *turn)
 {
-    const int root = turn->forest->root[turn->tree];
+    const struct trees *trees = turn->trees;
+    const int root = turn->forest->root[turn->tree], at = turn->t - turn->place;
+    const bool last = turn->place + 1 == trees->handing;
     strag_stage(turn->builder, "hand in");
-    send(turn, root, block_at(turn, root, turn->t));
+    send(turn, last ? root : trees->late[turn->place + 1], block_at(turn, root, at));
+    if (turn->place == 0)
+        return;
+    const int block = block_of(turn, turn->tree, at + 1);
+    strag_recv_reduce(turn->builder, turn->round, trees->late[turn->place - 1], block,
+                      block != NONE);
 }
 
 static void build_after(const struct turn *turn)
 {
     const struct strag_forest *forest = turn->forest;
     const int root = forest->root[turn->tree], rank = turn->rank;
-    const int down = turn->t - turn->branch[rank].depth, block = block_at(turn, rank, down);
+    const int last = turn->trees->handing - 1, since = turn->t - last;
+    const int down = since - turn->branch[rank].depth, block = block_at(turn, rank, down);
     strag_stage(turn->builder, "broadcast");
     for (int child = turn->branch[rank].child; child != NONE; child = turn->branch[child].sibling)
         send(turn, child, block_at(turn, child, down - 1));
     if (rank != root) {
         strag_recv(turn->builder, turn->round, turn->branch[rank].parent, block, block != NONE);
-    } else if (turn->t > turn->segments) { /* the straggler has the result by then */
+    } else if (since > turn->segments) { /* the straggler has the result by then */
         strag_recv(turn->builder, turn->round, forest->centre, block, block != NONE);
     } else {
         strag_stage(turn->builder, "hand in");
-        strag_recv_reduce(turn->builder, turn->round, forest->centre, block, block != NONE);
+        strag_recv_reduce(turn->builder, turn->round, turn->trees->late[last], block,
+                          block != NONE);
     }
 }
 
@@ -316,18 +386,18 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     const int rounds = before + segments + trees->after;
     struct turn turn = {
         .trees = trees, .forest = forest, .segments = segments, .rank = rank, .builder = builder};
+    turn.place = place_of(trees, rank);
     strag_stage(builder, "sum up");
     for (turn.round = wanted.first; turn.round < wanted.end && turn.round < rounds; turn.round++) {
         const bool early = turn.round < before;
         turn.t = turn.round - (early ? 0 : before);
-        for (turn.tree = 0; !early && rank == forest->centre && turn.tree < forest->trees;
-             turn.tree++)
+        for (turn.tree = 0; !early && turn.place != NONE && turn.tree < forest->trees; turn.tree++)
             hand_in(&turn);
         for (turn.tree = 0; turn.tree < forest->trees; turn.tree++) {
             turn.branch = strag_forest_tree(forest, turn.tree);
             if (!early)
                 build_after(&turn);
-            else if (rank != forest->centre)
+            else if (turn.place == NONE)
                 build_before(&turn);
         }
     }
@@ -343,7 +413,7 @@ static int same_rounds(const struct strag_problem *problem, int round, int *peri
     const int before = count_before(trees, segments);
     const bool early = round < before;
     const int t = round - (early ? 0 : before);
-    const int full = early ? forest->before - 1 : forest->depth;
+    const int full = early ? forest->before - 1 : forest->depth + trees->handing - 1;
     return t >= full && t < segments ? segments - t : 1;
 }
 
@@ -360,7 +430,7 @@ static int form_of(const struct strag_problem *problem, int blocks)
 {
     const struct trees *trees = problem->shared;
     const struct strag_forest *forest = &trees->forest;
-    return trees->chained || blocks / forest->trees < forest->depth + 2 ? NONE : 0;
+    return trees->chained || blocks / forest->trees < forest->depth + trees->handing + 1 ? NONE : 0;
 }
 
 const struct strag_algorithm strag_straggler_trees = {

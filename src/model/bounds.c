@@ -93,7 +93,7 @@ int strag_lower_bound(const struct strag_problem *problem, const struct strag_mo
                       struct strag_lower_bound *bound, struct strag_error *err)
 {
     struct strag_links *links;
-    *bound = (struct strag_lower_bound){0};
+    *bound = (struct strag_lower_bound){.latency = model->alpha + model->link_latency};
     int status = strag_links_of(problem, model, &links, err);
     if (status != STRAG_OK)
         return status;
@@ -108,7 +108,11 @@ int strag_lower_bound(const struct strag_problem *problem, const struct strag_mo
     return status;
 }
 
-double strag_lower_bound_seconds(const struct strag_lower_bound *bound, double bytes)
+double strag_lower_bound_seconds(const struct strag_lower_bound *bound, double bytes, double *delay)
 {
-    return fmax(bound->shared * bytes, bound->late > 0 ? bound->delay + bound->late * bytes : 0);
+    const double all = bound->shared * bytes;
+    const double last = bound->late > 0 ? bound->delay + bound->late * bytes : 0;
+    if (delay)
+        *delay = last > all ? bound->delay : 0;
+    return bound->shared > 0 ? bound->latency + fmax(all, last) : 0;
 }

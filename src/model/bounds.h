@@ -23,6 +23,7 @@ double strag_bound_one_flow(int hosts, double factor);
 
 /* The bounds of a problem, in seconds per byte of the vector; 0 if none is known. */
 struct strag_lower_bound {
+    double latency;     /* seconds: of one message between hosts, before the first byte is there */
     double shared;      /* theorem 2 with the rates of all hosts */
     double one_flow;    /* theorem 6 or 13 if one host is slow; else the same as `shared` */
     double delay, late; /* the last straggler's delay in seconds, and the time per byte of the
@@ -40,7 +41,10 @@ struct strag_lower_bound {
 int strag_lower_bound(const struct strag_problem *problem, const struct strag_model *model,
                       struct strag_lower_bound *bound, struct strag_error *err);
 
-/** Seconds from the first rank's arrival for a vector of `bytes` bytes; 0 if unknown. */
-double strag_lower_bound_seconds(const struct strag_lower_bound *bound, double bytes);
+/** Seconds from the first rank's arrival for a vector of `bytes` bytes; 0 if unknown.
+ * @param[out] delay  seconds of these until the last straggler arrives if the bound is what it then
+ *                    has to send or to receive, else 0; may be NULL */
+double strag_lower_bound_seconds(const struct strag_lower_bound *bound, double bytes,
+                                 double *delay);
 
 #endif

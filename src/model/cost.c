@@ -109,7 +109,10 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic,
         const struct strag_message *message = &traffic->platform->messages[m];
         const struct strag_cost_line line = {message->latency,
                                              message->per_byte + message->reducing};
-        if (!add_line(draft, &part, line))
+        const struct strag_cost_line posts = {message->latency + traffic->overlaps,
+                                              message->reducing};
+        if (!add_line(draft, &part, line) ||
+            (traffic->overlaps > 0 && !add_line(draft, &part, posts)))
             return false;
     }
     if (!strag_array_grow(&profile->parts, &draft->parts_room, profile->nparts + 1, sizeof part))

@@ -10,7 +10,9 @@
  *              one after the other: this adds, for the rank with the most, an `overhead` for each
  *              send but the first, and for each receive but the first. If some rounds do not need
  *              one another (strag_claim.chain), they have two overheads in place of a latency, if
- *              that is less. A straggler holds up the first round in which it takes part.
+ *              that is less, and further messages are posted while bytes are in flight: the longer
+ *              one of both counts (LogGP's o and G). A straggler holds up the first round in which
+ *              it takes part.
  *     clocks   Every rank goes from round to round on its own; a message begins when both ranks are
  *              in its round. Whatever is in flight at the same time shares the links, max-min fair
  *              (flows.h): a simulation, message by message.

@@ -40,6 +40,7 @@ struct rank {
     int open;                 /* messages of the round that have not ended */
     double reduced;           /* time at which it has reduced all that has arrived */
     double done;              /* time at which the last message so far ended */
+    double set_out;           /* time at which the last of the round's messages set out, or will */
     int first, last;          /* of the messages that wait for it */
     struct strag_posts posts; /* of the round */
 };
@@ -124,7 +125,7 @@ static double posting(struct clocks *clocks, const struct strag_op *op)
     struct rank *rank = &clocks->ranks[clocks->entering];
     if (strag_topology_same_host(links->topology, clocks->entering, op->peer))
         return 0;
-    return links->model.overhead * strag_post(&rank->posts, op);
+    return clocks->subject.chained * links->model.overhead * strag_post(&rank->posts, op);
 }
 
 /* The entering rank reaches one of its messages. */
@@ -163,8 +164,10 @@ static void visit(void *context, const struct strag_op *op)
     const bool local = strag_topology_same_host(clocks->subject.links->topology, from, to);
     const double latency =
         local ? route.latency : strag_subject_latency(&clocks->subject, route.latency);
-    happens(clocks, clocks->now + clocks->messages[m].posting + posts + latency,
-            message_tag(clocks, m, SET_OUT));
+    const double at = clocks->now + clocks->messages[m].posting + posts + latency;
+    rank->set_out = fmax(rank->set_out, at);
+    clocks->ranks[op->peer].set_out = fmax(clocks->ranks[op->peer].set_out, at);
+    happens(clocks, at, message_tag(clocks, m, SET_OUT));
 }
 
 /* ---- Ranks ---- */
@@ -175,10 +178,18 @@ static void enter(struct clocks *clocks, int r)
     struct strag_subject *subject = &clocks->subject;
     struct rank *rank = &clocks->ranks[r];
     clocks->entering = r;
-    rank->done = clocks->now;
+    rank->done = rank->set_out = clocks->now;
     rank->posts = (struct strag_posts){0};
     while (rank->open == 0 && ++rank->round < subject->instance.claim.rounds && !clocks->failed)
         strag_subject_visit(subject, r, (struct strag_rounds){rank->round, rank->round + 1});
+}
+
+/* Seconds for which a rank posts the round's further messages while bytes are in flight. */
+static double still_posting(const struct clocks *clocks, const struct rank *rank)
+{
+    const int *count = rank->posts.count;
+    const int further = (count[0] > 1 ? count[0] - 1 : 0) + (count[1] > 1 ? count[1] - 1 : 0);
+    return (1 - clocks->subject.chained) * clocks->subject.links->model.overhead * further;
 }
 
 /* A message has ended for one of its sides. */
@@ -188,7 +199,7 @@ static void finish(struct clocks *clocks, int r, double time)
     rank->done = time > rank->done ? time : rank->done;
     rank->open--;
     if (rank->open == 0)
-        happens(clocks, rank->done, r);
+        happens(clocks, fmax(rank->done, rank->set_out + still_posting(clocks, rank)), r);
 }
 
 static void arrive(struct clocks *clocks, int m)

@@ -527,15 +527,18 @@ static void add_up_reducing(const struct strag_traffic *traffic)
 }
 
 /* Written messages are read afterwards, by a rank that reads one after another. */
-static void price_messages(const struct strag_traffic *traffic, double posted)
+static void price_messages(struct strag_traffic *traffic, int number)
 {
     const struct strag_platform *platform = traffic->platform;
+    const double posted = posting(traffic, number), chained = traffic->subject.chained;
     size_t h = 0;
+    traffic->overlaps = (1 - chained) * posted;
+    traffic->posting = posted + 2 * (1 - chained) * platform->links->model.overhead;
     if (!traffic->written)
         add_up_reducing(traffic);
     for (int m = 0; m < traffic->messages; m++) {
         struct strag_message *message = &platform->messages[m];
-        message->latency += posted;
+        message->latency += chained * posted;
         const bool reads =
             message->from != message->to && is_written(traffic, message->from, message->to);
         for (; h < message->hops_end; h++) {
@@ -651,7 +654,7 @@ struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int numb
     const struct strag_gathered *heaviest = &traffic->platform->gathered[round->heaviest];
     struct strag_hop *hops = traffic->platform->hops;
     int nhops = find_route(traffic, heaviest, &message, hops);
-    message.latency += posting(traffic, number);
+    message.latency += traffic->subject.chained * posting(traffic, number);
     for (int h = 0; h < nhops; h++) {
         double busy =
             hops[h].share * heaviest->amount * strag_platform_pace(traffic->platform, hops[h].link);
@@ -668,15 +671,13 @@ int strag_traffic_round(struct strag_traffic *traffic, int number, int repeats,
     const struct strag_round *round = &traffic->round[number];
     platform->rounds++;
     platform->examined += round->count;
-    traffic->posting = posting(traffic, number) +
-                       2 * (1 - traffic->subject.chained) * platform->links->model.overhead;
     traffic->messages = 0;
     if (!strag_array_grow(&platform->messages, &platform->messages_room, round->count,
                           sizeof *platform->messages))
         return no_memory(traffic, err);
     int status = load_links(traffic, round, repeats, err);
     if (status == STRAG_OK)
-        price_messages(traffic, posting(traffic, number));
+        price_messages(traffic, number);
     return status;
 }
 

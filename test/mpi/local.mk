@@ -53,7 +53,7 @@ mpi_tests_alone = \
 	test/mpi/trace.sh \
 	test/mpi/experiments.sh
 ucp_tests = test/mpi/ucp.sh
-EXTRA_DIST += $(mpi_tests) $(mpi_tests_alone) $(ucp_tests) test/mpi/common.sh test/mpi/manual.py test/mpi/on_hosts.sh
+EXTRA_DIST += $(mpi_tests) $(mpi_tests_alone) $(ucp_tests) test/mpi/README.md test/mpi/common.sh test/mpi/manual.py test/mpi/on_hosts.sh
 
 if HAVE_OMPI
 TESTS += $(mpi_tests) test/mpi/arrivals_error

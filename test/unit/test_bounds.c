@@ -49,6 +49,7 @@ static struct strag_lower_bound bound_of(const struct strag_problem *problem)
     struct strag_lower_bound bound;
     struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
     model.bandwidth = 1e9;
+    model.alpha = model.link_latency = 0;
     if (strag_lower_bound(problem, &model, &bound, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     return bound;
@@ -100,13 +101,31 @@ TEST(stragglers)
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x3", NULL, 1);
     struct strag_problem problem = {.n = 8, .state = &wrong};
     struct strag_lower_bound bound = bound_of(&problem);
-    assert_close(strag_lower_bound_seconds(&bound, 1e6), 3e-3 + 1e-3);
-    assert_close(strag_lower_bound_seconds(&bound, 1e9), 1.75);
+    double delay;
+    assert_close(strag_lower_bound_seconds(&bound, 1e6, &delay), 3e-3 + 1e-3);
+    assert_true(delay == 3e-3);
+    assert_close(strag_lower_bound_seconds(&bound, 1e9, &delay), 1.75);
+    assert_true(delay == 0);
     wrong = (struct strag_state){.nstragglers = 1, .straggler = late, .nslow = 1, .slow = slow};
     bound = bound_of(&problem);
-    assert_close(strag_lower_bound_seconds(&bound, 1e6), 3e-3 + 4e-3);
+    assert_close(strag_lower_bound_seconds(&bound, 1e6, NULL), 3e-3 + 4e-3);
     problem = (struct strag_problem){.n = 9, .state = &wrong, .topology = torus};
     bound = bound_of(&problem); /* all four links at a quarter */
-    assert_close(strag_lower_bound_seconds(&bound, 1e6), 3e-3 + 1e-3);
+    assert_close(strag_lower_bound_seconds(&bound, 1e6, NULL), 3e-3 + 1e-3);
+    strag_topology_free(torus);
+}
+
+/* One message's latency, and on a grid a link's. */
+TEST(latency)
+{
+    struct strag_model model = strag_model_default(STRAG_NETWORK_TORUS);
+    struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x3", NULL, 1);
+    const struct strag_problem problem = {.n = 9, .topology = torus};
+    struct strag_lower_bound bound;
+    model.alpha = 2e-6;
+    model.link_latency = 1e-7;
+    model.bandwidth = 1e9;
+    assert_int_equal(strag_lower_bound(&problem, &model, &bound, NULL), STRAG_OK);
+    assert_close(strag_lower_bound_seconds(&bound, 9e3, NULL), 2.1e-6 + 4e-6);
     strag_topology_free(torus);
 }

@@ -277,6 +277,8 @@ static int second_posts(const struct second *second, int round)
 /* @return the round's longest message */
 static double second_round(struct second *second, int round, double bytes)
 {
+    const double posts = second->model->overhead * second_posts(second, round);
+    const double overlaps = (1 - second->chained) * posts;
     double longest = 0;
     second_loads(second, round, bytes);
     for (int r = 0; r < second->problem->n; r++) {
@@ -302,10 +304,11 @@ static double second_round(struct second *second, int round, double bytes)
                                    : second->chained * route.latency +
                                          (1 - second->chained) *
                                              fmin(route.latency, 2 * second->model->overhead);
-            longest = fmax(longest, latency + wire + reduce);
+            longest =
+                fmax(longest, latency + second->chained * posts + fmax(wire, overlaps) + reduce);
         }
     }
-    return longest > 0 ? longest + second->model->overhead * second_posts(second, round) : 0;
+    return longest;
 }
 
 static double second_cost(struct second *second, double bytes)

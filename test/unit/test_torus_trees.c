@@ -113,7 +113,7 @@ static double over_bound(const struct slow *slow, double bytes, const char **cho
         strag_selection_seconds(selection, entry->algorithm, entry->blocks, (size_t)bytes, -1);
     *chosen = entry->algorithm->name;
     strag_selection_free(selection);
-    return seconds / strag_lower_bound_seconds(&lower, bytes);
+    return seconds / strag_lower_bound_seconds(&lower, bytes, NULL);
 }
 
 /* Others take as many times longer as the host is slower, at 2 times 1.75 to 2.00 of the bound. */
