@@ -29,9 +29,11 @@ enum { KINDS = 8, SAMPLES = 8, POINTS = 4 };
  * default. */
 static const double farthest = 9.2, finest = 1e-3;
 
-/* The logarithm of the factor by which a number may be wrong: a default by a thousand, a short
- * measurement (perhaps of a shaper's burst) by less. */
-static const double doubt_default = 7, doubt_measured = 3;
+/* The logarithm of the factor by which a number may be wrong: a default by a thousand, a measured
+ * latency or bandwidth (perhaps of a shaper's burst) by less. A measured overhead is hardly wrong,
+ * since many messages show it; without that, long vectors that take longer than modelled would be
+ * explained by dear messages as well as by slow links (test_fit: regret). */
+static const double doubt_default = 7, doubt_measured = 3, doubt_overhead = 0.4;
 
 /* Calls of a plan and a size. */
 struct kind {
@@ -44,13 +46,13 @@ struct kind {
 
 struct strag_fit {
     struct strag_problem problem;
-    struct strag_sourced_model now;
+    struct strag_sourced_model first, now; /* first: before any call */
     int id[NUMBERS];
     double before[NUMBERS], doubt[NUMBERS]; /* takes() when calls began; doubt 0 fixes it */
     struct kind kinds[KINDS];
     int nkinds;
     uint64_t sizes;       /* a bit for each power of two that a call's size had */
-    uint64_t calls, next; /* recorded calls; their number at the next fit */
+    uint64_t calls, next; /* recorded calls since it began; their number at the next fit */
     char log[256];
 };
 
@@ -82,19 +84,26 @@ static void choose_numbers(struct strag_fit *fit)
     fit->id[BANDWIDTH] = network ? STRAG_MODEL_BANDWIDTH : STRAG_MODEL_LOCAL_BANDWIDTH;
 }
 
-void strag_fit_forget(struct strag_fit *fit)
+static double doubt_of(const struct strag_fit *fit, int i)
 {
+    const enum strag_origin origin = fit->now.origin[fit->id[i]];
+    if (origin > STRAG_FROM_MEASURED || !(takes(fit, i) > 0) || !(takes(fit, i) < INFINITY))
+        return 0;
+    return origin == STRAG_FROM_DEFAULT         ? doubt_default
+           : fit->id[i] == STRAG_MODEL_OVERHEAD ? doubt_overhead
+                                                : doubt_measured;
+}
+
+/* Go back to the numbers before any call; the calls' times stay. */
+static void begin(struct strag_fit *fit)
+{
+    fit->now = fit->first;
+    fit->calls = fit->next = 0;
     choose_numbers(fit);
     for (int i = 0; i < NUMBERS; i++) {
-        const enum strag_origin origin = fit->now.origin[fit->id[i]];
-        const bool moves =
-            origin <= STRAG_FROM_MEASURED && takes(fit, i) > 0 && takes(fit, i) < INFINITY;
         fit->before[i] = takes(fit, i);
-        fit->doubt[i] = !moves ? 0 : origin == STRAG_FROM_DEFAULT ? doubt_default : doubt_measured;
+        fit->doubt[i] = doubt_of(fit, i);
     }
-    fit->nkinds = 0;
-    fit->sizes = fit->calls = fit->next = 0;
-    fit->log[0] = '\0';
 }
 
 struct strag_fit *strag_fit_create(const struct strag_problem *problem,
@@ -104,8 +113,8 @@ struct strag_fit *strag_fit_create(const struct strag_problem *problem,
     if (!fit)
         return NULL;
     fit->problem = *problem;
-    fit->now = *model;
-    strag_fit_forget(fit);
+    fit->first = *model;
+    begin(fit);
     return fit;
 }
 
@@ -331,6 +340,12 @@ static bool shows(const struct work *work, const double *factor, int number)
     return change(work, factor, other) > STRAG_WORTH;
 }
 
+/* May times be older than the links' present state? */
+static bool has_older(const struct strag_fit *fit)
+{
+    return fit->calls < (uint64_t)(SAMPLES * fit->nkinds);
+}
+
 /* A number counts as measured if it shows before or after the fit: then at least its size is
  * known. */
 static void adopt(struct strag_fit *fit, const struct work *work, const double *began,
@@ -378,7 +393,7 @@ bool strag_fit_update(struct strag_fit *fit, const struct strag_state_record *re
     if (error_of(&work, began) < 0)
         return false; /* out of memory, or no plan can be priced */
     const bool moved = change(&work, began, factor) > STRAG_WORTH;
-    fit->next = moved ? 2 * fit->calls : UINT64_MAX;
+    fit->next = moved || has_older(fit) ? 2 * fit->calls : UINT64_MAX;
     adopt(fit, &work, began, factor);
     if (moved)
         snprintf(
@@ -389,6 +404,12 @@ bool strag_fit_update(struct strag_fit *fit, const struct strag_state_record *re
             strag_units_share(fit->now.measured_error).text,
             strag_units_share(error_of(&work, began)).text);
     return moved;
+}
+
+void strag_fit_again(struct strag_fit *fit, const struct strag_state_record *state)
+{
+    begin(fit);
+    (void)strag_fit_update(fit, state, NULL);
 }
 
 const struct strag_sourced_model *strag_fit_model(const struct strag_fit *fit)

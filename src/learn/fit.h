@@ -49,8 +49,13 @@ bool strag_fit_update(struct strag_fit *fit, const struct strag_state_record *st
 /** The model now, with the error of its last fit. */
 const struct strag_sourced_model *strag_fit_model(const struct strag_fit *fit);
 
-/** Links have changed: forget the calls' times, and put the numbers in doubt. */
-void strag_fit_forget(struct strag_fit *fit);
+/**
+ * Links have changed, or are known better: fit the calls so far again, from the numbers that were
+ * known before any of them. What those calls showed may have been taken for another number.
+ *
+ * @param state  the slow links from now on
+ */
+void strag_fit_again(struct strag_fit *fit, const struct strag_state_record *state);
 
 /** The result of the last strag_fit_update, for the log; "" if there is none. */
 const char *strag_fit_log(const struct strag_fit *fit);

@@ -395,8 +395,10 @@ enum strag_change strag_judge_probed(struct strag_judge *judge,
     if (!changed)
         return STRAG_CHANGE_NOTHING;
     strag_slowdown_state(options->slowdown, &judge->state);
-    if (options->fit)
-        strag_fit_forget(options->fit);
+    if (options->fit) {
+        const struct strag_state_record usual = usual_state(judge);
+        strag_fit_again(options->fit, &usual);
+    }
     if (options->experiments)
         strag_experiments_stop(options->experiments);
     make_usual(judge);
