@@ -186,12 +186,20 @@ static bool is_surprising(const struct strag_fit *fit, const struct strag_select
 
 /* ---- Modelled times ---- */
 
+/* A number's largest value. An overhead is spent at either end of each message, so that two of them
+ * are in a latency. */
+static double most_of(const struct strag_fit *fit, int i)
+{
+    return fit->id[i] == STRAG_MODEL_OVERHEAD ? fmax(fit->before[i], fit->first.model.alpha / 2)
+                                              : INFINITY;
+}
+
 /* The model whose numbers are slower than `before` by these factors. */
 static struct strag_sourced_model model_with(const struct strag_fit *fit, const double *factor)
 {
     struct strag_sourced_model model = fit->now;
     for (int i = 0; i < NUMBERS; i++) {
-        const double longer = fit->before[i] * factor[i];
+        const double longer = fmin(fit->before[i] * factor[i], most_of(fit, i));
         if (fit->doubt[i] > 0)
             strag_model_set(&model, fit->id[i], i == LATENCY ? longer : 1 / longer,
                             STRAG_FROM_MEASURED);
