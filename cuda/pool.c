@@ -146,8 +146,16 @@ void device_release(struct strag_cuda_device *device, void *space, bool lost)
     pthread_mutex_unlock(&device->lock);
     if (block && lost)
         free(block);
-    if (surplus && device_enter(device) == STRAG_OK) {
+    if (!surplus)
+        return;
+    if (device_enter(device) == STRAG_OK) {
         destroy_all(device, surplus);
         device_leave(device);
+        return;
+    }
+    while (surplus) { /* a device that cannot be entered has lost its memory */
+        struct device_block *next = surplus->next;
+        free(surplus);
+        surplus = next;
     }
 }

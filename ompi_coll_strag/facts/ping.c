@@ -116,6 +116,8 @@ static int run_trains(const struct coll_strag_failure *failure, int peer, double
         if (t > 0 && left < 4 * before)
             break;
         code = exchange(failure, peer, trains[t], PIECE, &seconds);
+        if (code != OMPI_SUCCESS)
+            break;
         if (seconds > before)
             *bandwidth = (trains[t] - pieces) * PIECE / (seconds - before);
         before = seconds;
@@ -135,7 +137,8 @@ static int find_shortest(const struct coll_strag_failure *failure, int peer, int
          i++) {
         double seconds;
         code = exchange(failure, peer, pieces, 1, &seconds);
-        *shortest = fmin(*shortest, seconds);
+        if (code == OMPI_SUCCESS)
+            *shortest = fmin(*shortest, seconds);
     }
     return code;
 }
