@@ -32,8 +32,9 @@
  * test_observe, test_slowdown, test_dynamic). */
 #define STRAG_BEHIND 0.1
 
-/* Standard errors. Two if an error costs little, such as giving up a rival; four if a decision is
- * kept and can be taken after any of many windows (test_experiment: 2,000 jobs for each noise). */
+/* Standard errors. Two if an error costs little, such as waiting for all again; four if a decision
+ * is kept and can be taken after any of many windows (test_experiment: 2,000 jobs for each noise).
+ */
 #define STRAG_SURE      2.0
 #define STRAG_VERY_SURE 4.0
 
@@ -44,9 +45,10 @@
 
 /* Windows. The results of this many windows are recent: they name a straggler, and in the dynamic
  * mode older ones count half (in fewer calls by chance none may be late). This many follow at once
- * when something is new. At least this many pass between two changes of links, and twice as many
- * after each further change: thus a factor that wanders changes the plans 8 times in 1,000 windows
- * (test_link_rule). */
+ * when something is new. An experiment decides after as many fours of calls, and ends after four
+ * times as many (test_experiment). At least this many pass between two changes of links, and twice
+ * as many after each further change: thus a factor that wanders changes the plans 8 times in 1,000
+ * windows (test_link_rule). */
 enum { STRAG_RECENT = 4 };
 
 /* ---- A late rank (observe.h; test_observe, test_judge) ---- */

@@ -10,12 +10,10 @@
 #include <stdlib.h>
 
 enum {
-    FOURS_SLOWER = 2, /* fours after which a rival may be found slower, */
-    FOURS_AHEAD = 4,  /* ... has to be ahead, */
-    FOURS_FASTER = 6, /* ... may be found faster, */
-    FOURS_MOST = 16,  /* ... and the experiment ends */
-    FIRST = 2,        /* calls, which end it if the rival takes STRAG_MUCH_MORE */
-    FOUR = 4
+    FIRST = 2, /* calls, which end the experiment if the rival takes STRAG_MUCH_MORE */
+    FOUR = 4,
+    FOURS_LEAST = STRAG_RECENT,   /* before a decision */
+    FOURS_MOST = 4 * FOURS_LEAST, /* end the experiment */
 };
 
 /* Relative. Plans whose modelled times differ by less send the same messages in another order. */
@@ -255,11 +253,11 @@ static void decide(struct strag_experiments *experiments)
     const double variance =
         fmax(0, experiments->squares / fours - mean * mean) * fours / fmax(1, fours - 1);
     const double error = sqrt(fmax(variance, STRAG_WORTH * STRAG_WORTH) / fours);
-    const bool slower = fours >= FOURS_SLOWER && mean > fmax(STRAG_SURE * error, STRAG_WORTH);
-    const bool behind = fours >= FOURS_AHEAD && mean > -error;
-    if (fours >= FOURS_FASTER && mean < -fmax(STRAG_VERY_SURE * error, STRAG_WORTH))
+    if (fours < FOURS_LEAST)
+        return;
+    if (mean < -fmax(STRAG_VERY_SURE * error, STRAG_WORTH))
         end(experiments, true, exp(mean));
-    else if (slower || behind || fours >= FOURS_MOST)
+    else if (mean > -error || fours >= FOURS_MOST)
         end(experiments, false, exp(mean));
 }
 

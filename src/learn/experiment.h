@@ -7,12 +7,12 @@
  *     calls      U C    UCCU CUUC   CUUC CUUC          the order of each four by chance
  *
  * The first two calls only end a hopeless experiment: the rival takes 1.5 times as long or longer.
- * Then the mean of log(C C / U U) of each four calls decides:
+ * Then, after 4 fours or more, the mean of log(C C / U U) of each four calls decides:
  *
- *     faster    by 3 % and 4 standard errors, of 6 fours or more: the rival runs from then on, in
- *               its class of sizes (an octave; 2^k is in the middle of class k)
- *     slower    by 3 % and 2 standard errors, of 2 fours or more: nothing changes
- *     neither   after 16 fours, 4 if not ahead, or when no time is left (judge.h): nothing changes
+ *     faster    by 3 % and 4 standard errors: the rival runs from then on, in its class of sizes
+ *               (an octave; 2^k is in the middle of class k)
+ *     not       ahead by a standard error, or after 16 fours, or when no time is left (judge.h):
+ *               nothing changes
  *
  * A drift, or a change of load in mid-run, cancels in each four. With the random order, alternating
  * calls of two kinds do not look like a difference. It takes 4 standard errors because the mean of

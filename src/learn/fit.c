@@ -351,7 +351,7 @@ static bool shows(const struct work *work, const double *factor, int number)
 /* May times be older than the links' present state? */
 static bool has_older(const struct strag_fit *fit)
 {
-    return fit->calls < (uint64_t)(SAMPLES * fit->nkinds);
+    return fit->calls < SAMPLES * (uint64_t)fit->nkinds;
 }
 
 /* A number counts as measured if it shows before or after the fit: then at least its size is
