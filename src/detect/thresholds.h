@@ -39,8 +39,9 @@
 #define STRAG_VERY_SURE 4.0
 
 /* A factor. A change by this much is not noise: a refuted suspicion is raised again, a delay needs
- * another plan, and a rival that takes this much longer in its first call is not tried again, so
- * that a rival of three times the time costs one call. */
+ * another plan, a measured overhead of messages is not that far off, and a rival that takes this
+ * much longer in its first call is not tried again, so that a rival of three times the time costs
+ * one call. */
 #define STRAG_MUCH_MORE 1.5
 
 /* Windows. The results of this many windows are recent: they name a straggler, and in the dynamic
@@ -50,6 +51,13 @@
  * as many after each further change: thus a factor that wanders changes the plans 8 times in 1,000
  * windows (test_link_rule). */
 enum { STRAG_RECENT = 4 };
+
+/* ---- The model's numbers (fit.h; test_fit) ---- */
+
+/* The logarithm of the factor by which a default or a short measurement (perhaps of a shaper's
+ * burst) may be wrong. A number that calls do not depend on stays; one that moves by this factor
+ * costs the fit as much as a kind of calls whose times are off by STRAG_WORTH. */
+#define STRAG_DOUBT 3.0
 
 /* ---- A late rank (observe.h; test_observe, test_judge) ---- */
 

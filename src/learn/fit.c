@@ -29,12 +29,6 @@ enum { KINDS = 8, SAMPLES = 8, POINTS = 4 };
  * default. */
 static const double farthest = 9.2, finest = 1e-3;
 
-/* The logarithm of the factor by which a number may be wrong: a default by a thousand, a measured
- * latency or bandwidth (perhaps of a shaper's burst) by less. A measured overhead is hardly wrong,
- * since many messages show it; without that, long vectors that take longer than modelled would be
- * explained by dear messages as well as by slow links (test_fit: regret). */
-static const double doubt_default = 7, doubt_measured = 3, doubt_overhead = 0.4;
-
 /* Calls of a plan and a size. */
 struct kind {
     size_t bytes;
@@ -84,14 +78,17 @@ static void choose_numbers(struct strag_fit *fit)
     fit->id[BANDWIDTH] = network ? STRAG_MODEL_BANDWIDTH : STRAG_MODEL_LOCAL_BANDWIDTH;
 }
 
+/* The logarithm of the factor by which a number may be wrong; 0 fixes it. A measured overhead is
+ * hardly wrong, since many messages have shown it; without that, long vectors that take longer than
+ * modelled would be explained by dear messages as well as by slow links (test_fit: regret). */
 static double doubt_of(const struct strag_fit *fit, int i)
 {
     const enum strag_origin origin = fit->now.origin[fit->id[i]];
     if (origin > STRAG_FROM_MEASURED || !(takes(fit, i) > 0) || !(takes(fit, i) < INFINITY))
         return 0;
-    return origin == STRAG_FROM_DEFAULT         ? doubt_default
-           : fit->id[i] == STRAG_MODEL_OVERHEAD ? doubt_overhead
-                                                : doubt_measured;
+    return fit->id[i] == STRAG_MODEL_OVERHEAD && origin == STRAG_FROM_MEASURED
+               ? log(STRAG_MUCH_MORE)
+               : STRAG_DOUBT;
 }
 
 /* Go back to the numbers before any call; the calls' times stay. */
