@@ -67,8 +67,7 @@
  * the straggler, a segment from each to the next, so that it still crosses each uplink once:
  *
  *     hosts 0 1 2 3 | 4 5 6 7 | 8 9 10; ranks 3 (the last), 2 and 7 late, root 4
- *         round t    2 > 3 segment t    3 > 7 segment t-1    7 > 4 segment t-2    4 > 8 > ..
- * results
+ *         round t    2 > 3 segment t    3 > 7 segment t-1    7 > 4 segment t-2
  *
  * If all ranks of the root's host are late, it gets the others' sum when it comes.
  */

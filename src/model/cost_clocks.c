@@ -187,9 +187,8 @@ static void enter(struct clocks *clocks, int r)
 /* Seconds for which a rank posts the round's further messages while bytes are in flight. */
 static double still_posting(const struct clocks *clocks, const struct rank *rank)
 {
-    const int *count = rank->posts.count;
-    const int further = (count[0] > 1 ? count[0] - 1 : 0) + (count[1] > 1 ? count[1] - 1 : 0);
-    return (1 - clocks->subject.chained) * clocks->subject.links->model.overhead * further;
+    return (1 - clocks->subject.chained) * clocks->subject.links->model.overhead *
+           strag_posts_further(&rank->posts);
 }
 
 /* A message has ended for one of its sides. */

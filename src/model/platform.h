@@ -43,6 +43,13 @@ static inline int strag_post(struct strag_posts *posts, const struct strag_op *o
     return posts->count[way] - 1;
 }
 
+/** @return how many messages there are beyond one that is sent and one that is received */
+static inline int strag_posts_further(const struct strag_posts *posts)
+{
+    const int *count = posts->count;
+    return (count[0] > 1 ? count[0] - 1 : 0) + (count[1] > 1 ? count[1] - 1 : 0);
+}
+
 /* A round that is examined. */
 struct strag_round {
     int round;

@@ -182,8 +182,7 @@ static void note_posted(struct strag_traffic *traffic, struct strag_round *round
         round->posts = (struct strag_posts){0};
     round->poster = traffic->rank;
     (void)strag_post(&round->posts, op);
-    const int *count = round->posts.count;
-    const int posted = (count[0] > 1 ? count[0] - 1 : 0) + (count[1] > 1 ? count[1] - 1 : 0);
+    const int posted = strag_posts_further(&round->posts);
     if (posted > round->posted)
         round->posted = posted;
 }

@@ -61,8 +61,8 @@ struct strag_traffic {
                                           most and the least of any counted rank */
     int64_t visited, visited_most;     /* operations; pricing is given up beyond the most */
     double pace, local_pace; /* seconds per byte between hosts and within a host, by the model */
-    double posting;  /* seconds of the current round's latency from strag_model.overhead, .. */
-    double overlaps; /* .. of which so many pass while its bytes are in flight */
+    double posting;          /* seconds of the current round's latency from strag_model.overhead */
+    double overlaps;       /* the part of these that passes while the round's bytes are in flight */
     double moved, leaving; /* bytes between hosts so far, and these weighted with their likelihood
                               to leave a group of hosts */
     bool in_order;         /* moved and leaving are counted: there are no switches and no grid */
