@@ -7,7 +7,7 @@
 #     bash bench/jobs.sh FOLDER [RESULTS]        in the build folder, after make bench/jobs
 #
 # RESULTS: ../doc/results, for example; without it there is no page. Environment: JOBS_RANKS
-# ("16 32 64 128"), JOBS_LAUNCHES (5), JOBS_OPTIONS (of bench/jobs), STRAG_MPIRUN (./strag-mpirun).
+# ("4 16 64"), JOBS_LAUNCHES (5), JOBS_OPTIONS (of bench/jobs), STRAG_MPIRUN (./strag-mpirun).
 set -eu
 . "$(dirname "$0")/machine.sh"
 
@@ -32,7 +32,7 @@ job()
 
 # A size's first call is that of a job which has one contender.
 for launch in $(seq "${JOBS_LAUNCHES:-5}"); do
-    for ranks in ${JOBS_RANKS:-16 32 64 128}; do
+    for ranks in ${JOBS_RANKS:-4 16 64}; do
         for contender in strag stock,$stock stock-again,$stock; do
             job "$launch" "$ranks" --first --later 0 --contender "$contender"
         done

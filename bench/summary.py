@@ -57,10 +57,10 @@ PAGES = {
 
 # What else is measured: what a number is, its page, its sections, and its column there.
 OTHERS = (
-    ("first call of a size in a job, 16 to 128 ranks on 2 cores: strag / stock", "jobs", "First call with.*",
+    ("first call of a size in a job, 4 to 64 ranks on 2 cores: strag / stock", "jobs", "First call with.*",
      "strag / stock"),
     ("first call on a later communicator: strag / stock", "jobs", "First call on.*", "strag / stock"),
-    ("later calls, 16 to 128 ranks on 2 cores: strag / stock", "jobs", "Later calls", "strag / stock"),
+    ("later calls, 4 to 64 ranks on 2 cores: strag / stock", "jobs", "Later calls", "strag / stock"),
     ("a communicator made, used once and freed: strag / stock", "jobs", "A communicator.*",
      "strag / stock"),
     ("MPI_Iallreduce and MPI_Wait over MPI_Allreduce", "overlap", ".*", "over blocking"),

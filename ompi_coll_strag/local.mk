@@ -7,7 +7,8 @@ if HAVE_OMPI
 noinst_LTLIBRARIES += ompi_coll_strag/libcoll_strag.la
 ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/call/blocking.c \
-	ompi_coll_strag/call/call.c ompi_coll_strag/call/call.h \
+	ompi_coll_strag/call/call.h \
+	ompi_coll_strag/call/choose.c ompi_coll_strag/call/choose.h \
 	ompi_coll_strag/call/component.c \
 	ompi_coll_strag/call/entries.h \
 	ompi_coll_strag/call/nonblocking.c \
@@ -15,6 +16,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/call/persistent.c \
 	ompi_coll_strag/call/query.c \
 	ompi_coll_strag/call/request.c ompi_coll_strag/call/request.h \
+	ompi_coll_strag/call/run.c ompi_coll_strag/call/run.h \
 	ompi_coll_strag/choice/explain.c ompi_coll_strag/choice/explain.h \
 	ompi_coll_strag/choice/plans.c ompi_coll_strag/choice/plans.h \
 	ompi_coll_strag/choice/store.c ompi_coll_strag/choice/store.h \

@@ -289,10 +289,10 @@ static int set_head(struct compacting *compacting, const struct strag_instance *
         .n = instance->problem.n,
         .blocks = bounds->blocks,
         .chain = claim->chain,
+        .ports = claim->ports,
         .straggler = claim->waits ? claim->straggler : 0,
         .before = claim->waits ? claim->before : 0,
         .in_step = claim->in_step,
-        .one_ported = claim->one_ported,
         .waits = claim->waits,
     };
     if (head->n > STRAG_GIVEN_RANKS_MAX || head->blocks > STRAG_GIVEN_BLOCKS_MAX)

@@ -40,6 +40,8 @@ static void write_json_estimate(const struct explanation *explanation,
            estimate->candidate->profile->busiest);
     if (estimate->candidate->blocks)
         printf(",\"blocks\":%d", estimate->candidate->blocks);
+    if (estimate->candidate->profile->ports)
+        printf(",\"ports\":%d", estimate->candidate->profile->ports);
     if (winner->seconds > 0)
         printf(",\"ratio\":%.9g", estimate->seconds / winner->seconds);
     if (bound > 0)

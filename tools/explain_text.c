@@ -12,11 +12,15 @@ static const char *chosen_name(const struct strag_algorithm *algorithm)
     return algorithm ? algorithm->name : "the previous component";
 }
 
-/* Write the count of blocks unless it is the algorithm's own choice. */
-static void write_blocks(int blocks)
+/* Write the count of blocks unless it is the algorithm's own choice, and on a grid the ports. */
+static void write_blocks(const struct explanation *explanation, const struct estimate *estimate)
 {
-    if (blocks)
-        printf("%s, ", strag_units_count(blocks, "block").text);
+    const struct strag_candidate *candidate = estimate->candidate;
+    const struct strag_topology *topology = explanation->machine->problem.topology;
+    if (candidate->blocks)
+        printf("%s, ", strag_units_count(candidate->blocks, "block").text);
+    if (topology && topology->network != STRAG_NETWORK_TREE && candidate->profile->ports)
+        printf("%s, ", strag_units_count(candidate->profile->ports, "port").text);
 }
 
 /* The same in the form of the job's verbose lines. */
@@ -81,7 +85,7 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
         printf("; of these %s", winner->candidate->algorithm->name);
     printf(", %s us\n", time_text(winner->seconds, text));
     printf("    %-21s ", winner->candidate->algorithm->name);
-    write_blocks(winner->candidate->blocks);
+    write_blocks(explanation, winner);
     printf("%s, latency %s us", strag_units_count(winner->rounds, "round").text,
            time_text(winner->latency, text));
     printf(", bytes %s us", time_text(winner->transfer, text));
@@ -94,7 +98,7 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
         if (loser == winner)
             continue;
         printf("    %-21s ", loser->candidate->algorithm->name);
-        write_blocks(loser->candidate->blocks);
+        write_blocks(explanation, loser);
         printf("%s us, ", time_text(loser->seconds, text));
         if (winner->seconds > 0)
             printf("%.2fx: ", loser->seconds / winner->seconds);

@@ -4,10 +4,10 @@
  *
  *     coll_strag_allreduce     counts the call; vectors that are known to be too short go to the
  *                              previous component
- *     run                      the choice (call.c), by the table, after setup if that is needed
+ *     run                      the choice (choose.c), by the table, after setup if that is needed
  *     run_watched              calls that are watched for stragglers and slow links (watch/watch.c)
  *     run_agreed               who is late, if that may be a different rank in each call
- *     run_choice               the previous component, or plan and engine until it is done (call.c)
+ *     run_choice               the previous component, or plan and engine until it is done (run.c)
  *
  * All ranks make the same choice, since it depends only on what is the same on all of them:
  * operator, count and type, as MPI requires, the parameters, and rank 0's decision. A problem of
@@ -15,10 +15,11 @@
  *
  * The communicator's nonblocking calls that were begun earlier are completed first (mpi/queue.h).
  */
-#include "call.h"
+#include "choose.h"
 #include "collect/record.h"
 #include "entries.h"
 #include "mpi/queue.h"
+#include "run.h"
 #include "setup/setup.h"
 #include "user/log.h"
 

@@ -15,6 +15,7 @@
  */
 #include "entries.h"
 
+#include "choose.h"
 #include "collect/record.h"
 #include "on_copies.h"
 #include "request.h"

@@ -21,6 +21,7 @@
  */
 #include "entries.h"
 
+#include "choose.h"
 #include "collect/record.h"
 #include "compat/tags.h"
 #include "on_copies.h"

@@ -10,8 +10,8 @@
 #ifndef COLL_STRAG_REQUEST_H
 #define COLL_STRAG_REQUEST_H
 
-#include "call.h"
 #include "mpi/queue.h"
+#include "run.h"
 
 /* Open MPI itself records in `super` which operator and type it retains for the call. */
 struct coll_strag_request {

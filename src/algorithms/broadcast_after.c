@@ -34,7 +34,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .rounds = before + strag_log2_ceil(n),
         .blocks = n - 1,
         .sent_max = most_sent(n),
-        .one_ported = true,
+        .ports = 1,
         .waits = true,
         .straggler = strag_awaited_straggler(problem),
         .before = before,

@@ -87,7 +87,7 @@ void strag_rings_claim(const struct strag_problem *problem, struct strag_claim *
     *claim = (struct strag_claim){
         .blocks = n * parts,
         .sent_max = 2.0 * (n - 1) / n,
-        .one_ported = parts == 1,
+        .ports = parts,
     };
     for (int phase = 0; rings && phase < rings->dims; phase++)
         claim->rounds += 2 * phase_rounds(rings, phase);

@@ -53,7 +53,7 @@ void strag_butterfly_claim(const struct strag_problem *problem, struct strag_cla
         .rounds = (whole ? 1 : 2) * field.steps + 2 * field.folds,
         .blocks = whole ? parts : parts * p,
         .sent_max = (whole ? field.steps : 2.0 * (p - 1) / p) + field.folds,
-        .one_ported = parts == 1,
+        .ports = parts,
         .in_step = !whole && field.folds == 0, /* measured: folded ranks lose more */
     };
 }

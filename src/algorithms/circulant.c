@@ -81,7 +81,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .rounds = 2 * strag_log2_ceil(n),
         .blocks = n,
         .sent_max = 2.0 * (n - 1) / n,
-        .one_ported = true,
+        .ports = 1,
         .in_step = true,
     };
 }

@@ -101,7 +101,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .rounds = 2 * (n - 1),
         .blocks = m,
         .sent_max = m < n && owner < 1 ? 1 : owner,
-        .one_ported = true,
+        .ports = 1,
         .chain = 2,
     };
 }

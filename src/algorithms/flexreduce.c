@@ -264,8 +264,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = prepared->rounds,
         .blocks = flex->blocks * prepared->segments,
-        .one_ported =
-            prepared->segments == 1 && !prepared->joined && strag_tree_symmetric(flex->tree),
+        .ports = prepared->segments == 1 && !prepared->joined && strag_tree_symmetric(flex->tree),
         .chain = prepared->segments == 1 ? prepared->nstages : 0,
     };
 }

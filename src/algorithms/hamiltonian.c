@@ -123,7 +123,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .rounds = 2 * (n - 1),
         .blocks = n * plane.parts,
         .sent_max = 2.0 * (n - 1) / n,
-        .one_ported = plane.parts == 1,
+        .ports = plane.parts,
     };
 }
 

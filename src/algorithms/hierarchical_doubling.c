@@ -147,7 +147,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = 2 * climbing_rounds(tree) + fold.log + (fold.extra ? 2 : 0),
         .blocks = 1,
-        .one_ported = true,
+        .ports = 1,
     };
 }
 

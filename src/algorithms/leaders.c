@@ -96,7 +96,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = 2 * hosts->steps + 2 * (q - 1),
         .blocks = q,
-        .one_ported = true,
+        .ports = 1,
     };
 }
 

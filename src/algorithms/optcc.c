@@ -403,7 +403,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = optcc->rounds,
         .blocks = (optcc->segments * optcc->sections + optcc->chunks) * g,
-        .one_ported = g == 1,
+        .ports = g == 1,
     };
 }
 

@@ -60,7 +60,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .rounds = 2 * (n - 1),
         .blocks = n,
         .sent_max = 2.0 * (n - 1) / n,
-        .one_ported = true,
+        .ports = 1,
     };
 }
 

@@ -351,7 +351,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .rounds = before + schedule->rounds,
         .blocks = n - 1,
         .sent_max = (double)schedule->sends / (n - 1),
-        .one_ported = true,
+        .ports = 1,
         .waits = true,
         .straggler = schedule->straggler,
         .before = before,

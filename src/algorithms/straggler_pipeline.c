@@ -292,7 +292,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = schedule->before + schedule->m + schedule->q,
         .blocks = schedule->m,
-        .one_ported = true,
+        .ports = 1,
         .waits = true,
         .straggler = schedule->straggler,
         .before = schedule->before,

@@ -193,7 +193,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .rounds = swing->steps + swing->scatter_steps,
         .blocks = swing->torus.parts * blocks,
         .sent_max = (2.0 * (blocks - 1) + swaps) / blocks,
-        .one_ported = swing->torus.parts == 1 && strag_swing_is_even(swing),
+        .ports = strag_swing_is_even(swing) ? swing->torus.parts : 0,
         /* measured: with a rank left over it loses more than it saves */
         .in_step = swing->scatter_steps > 0 && strag_swing_is_even(swing),
     };

@@ -241,7 +241,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = (weighted->segments + 1 + 2 * weighted->before) * weighted->body,
         .blocks = weighted->segments * uplinks->ranks_per_host * part_blocks(weighted),
-        .one_ported = is_ring(weighted),
+        .ports = is_ring(weighted),
     };
 }
 

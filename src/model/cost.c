@@ -338,6 +338,7 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
         draft.profile->delay = strag_state_delay(problem->state);
         find_joins(&draft, &traffic);
         draft.profile->blocks = instance->claim.blocks;
+        draft.profile->ports = instance->claim.ports;
         note_unit(draft.profile, instance);
         status = add_parts(&draft, &traffic, err);
     }

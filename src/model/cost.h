@@ -62,6 +62,7 @@ struct strag_profile {
     int nlines;
     struct strag_cost_line *lines;
     int blocks, unit;   /* strag_algorithm.unit; 0 if it has none */
+    int ports;          /* that the plan claims; 0 if it claims none */
     double posting;     /* seconds of its latency that strag_model.overhead adds */
     double units;       /* the vector's length, in units of the size of its middle one */
     int64_t operations; /* of a rank's plan, if they were to be counted */

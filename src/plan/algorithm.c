@@ -44,7 +44,7 @@ static int make_claim(struct strag_instance *instance, struct strag_error *err)
 {
     const struct strag_algorithm *algorithm = instance->algorithm;
     if (instance->problem.n == 1) {
-        instance->claim = (struct strag_claim){.blocks = 1, .one_ported = true};
+        instance->claim = (struct strag_claim){.blocks = 1, .ports = 1};
         return check_blocks(instance, err);
     }
     if (algorithm->share && !instance->problem.shared) {

@@ -28,13 +28,17 @@ struct strag_problem {
     const void *prepared;                    /* result of algorithm->prepare */
 };
 
+/* The most ports that a claim has: two for each dimension of a grid. */
+#define STRAG_PORTS_MAX (2 * STRAG_DIMS_MAX)
+
 /* What an algorithm promises for a problem. */
 struct strag_claim {
     int rounds;      /* exactly */
     int blocks;      /* exactly */
     double sent_max; /* the most that any one rank sends, in vectors: exact, up to rounding; 0 if
                         the algorithm has a function for it (see strag_instance_claim) */
-    bool one_ported; /* in one round a rank sends to one rank at most and receives from one */
+    int ports;       /* in one round a rank sends to this many ranks at most, and receives from this
+                        many; 0 if nothing is claimed */
 
     /* The longest chain of messages, each of which needs data that the one before it brought. A
      * network's latency counts once for all rounds that do not need one another. 0 if a message is

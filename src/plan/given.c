@@ -106,7 +106,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = head->rounds,
         .blocks = head->blocks,
-        .one_ported = head->one_ported,
+        .ports = head->ports,
         .chain = head->chain,
         .in_step = head->in_step,
         .waits = head->waits,

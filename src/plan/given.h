@@ -62,8 +62,8 @@ struct strag_given_head {
     int64_t denominator;        /* 0 if blocks are of equal size */
     /* the claim */
     int32_t rounds; /* 0 in a plan being made: strag_given_close counts them */
-    int32_t chain, straggler, before;
-    bool in_step, one_ported, waits;
+    int32_t chain, ports, straggler, before;
+    bool in_step, waits;
 };
 
 /* A user plan. `row` is its algorithm, which is in no table and refuses other numbers of ranks. */

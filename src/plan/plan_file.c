@@ -342,8 +342,8 @@ static void read_ranks(struct reader *reader, json_t *root)
 
 static void read_claim(struct reader *reader, json_t *root)
 {
-    static const char *const keys[] = {"rounds",     "chain",   "straggler", "before",
-                                       "one_ported", "in_step", NULL};
+    static const char *const keys[] = {"rounds", "chain",   "straggler", "before",
+                                       "ports",  "in_step", NULL};
     const int most = STRAG_GIVEN_ROUNDS_MAX;
     struct strag_given_head *head = reader->head;
     json_t *claim = json_object_get(root, "claim");
@@ -353,7 +353,7 @@ static void read_claim(struct reader *reader, json_t *root)
     check_keys(reader, claim, keys);
     head->rounds = read_optional_int(reader, claim, "rounds", head->n > 1, most, 0);
     head->chain = read_optional_int(reader, claim, "chain", 0, most, 0);
-    head->one_ported = read_optional_bool(reader, claim, "one_ported");
+    head->ports = read_optional_int(reader, claim, "ports", 1, STRAG_PORTS_MAX, 0);
     head->in_step = read_optional_bool(reader, claim, "in_step");
     head->waits = json_object_get(claim, "straggler") || json_object_get(claim, "before");
     if (head->waits) {

@@ -190,8 +190,9 @@ static void json_claim(FILE *out, const struct strag_claim *claim)
         fprintf(out, ",\"chain\":%d", claim->chain);
     if (claim->waits)
         fprintf(out, ",\"straggler\":%d,\"before\":%d", claim->straggler, claim->before);
-    fprintf(out, "%s%s},", claim->one_ported ? ",\"one_ported\":true" : "",
-            claim->in_step ? ",\"in_step\":true" : "");
+    if (claim->ports)
+        fprintf(out, ",\"ports\":%d", claim->ports);
+    fprintf(out, "%s},", claim->in_step ? ",\"in_step\":true" : "");
 }
 
 /* Where blocks begin, exactly, unless they are of equal size. */

@@ -267,20 +267,41 @@ int strag_measure_plans(struct strag_plan *const *plans, int ranks, int n,
     return STRAG_OK;
 }
 
-/* In one round a rank sends to one rank at most, and receives from one at most. */
-static int check_ports(const struct strag_plan *plan, struct strag_error *err)
+/* The ranks to which a round's messages go, or from which they come. */
+struct peers {
+    int count, rank[STRAG_PORTS_MAX];
+};
+
+/* @return false if this is one more peer than `most` */
+static bool add_peer(struct peers *peers, int rank, int most)
 {
-    int to = NONE, from = NONE, round = NONE;
+    for (int i = 0; i < peers->count; i++) {
+        if (peers->rank[i] == rank)
+            return true;
+    }
+    if (peers->count == most)
+        return false;
+    peers->rank[peers->count++] = rank;
+    return true;
+}
+
+/* In one round a rank sends to `ports` ranks at most, and receives from as many at most. */
+static int check_ports(const struct strag_plan *plan, int ports, struct strag_error *err)
+{
+    char why[80];
+    struct peers to = {.count = 0}, from = {.count = 0};
+    int round = NONE;
     for (int i = 0; i < plan->nops; i++) {
         const struct strag_op *op = &plan->ops[i];
         if (op->round != round) {
             round = op->round;
-            to = from = NONE;
+            to.count = from.count = 0;
         }
-        int *port = op->kind == STRAG_SEND ? &to : &from;
-        if (*port != NONE && *port != op->peer)
-            return strag_fail_op(plan, i, "a second peer in the same round", err);
-        *port = op->peer;
+        if (!add_peer(op->kind == STRAG_SEND ? &to : &from, op->peer, ports)) {
+            snprintf(why, sizeof why, "more than %s in the same round",
+                     strag_units_count(ports, "peer").text);
+            return strag_fail_op(plan, i, why, err);
+        }
     }
     return STRAG_OK;
 }
@@ -322,7 +343,7 @@ int strag_check_claim(struct strag_plan *const *plans, int ranks, struct strag_m
                           measure->sent_max, claim->sent_max);
     int status =
         check_waiting(plans[claim->waits && ranks > 1 ? claim->straggler : 0], measure, claim, err);
-    for (int rank = 0; claim->one_ported && status == STRAG_OK && rank < ranks; rank++)
-        status = check_ports(plans[rank], err);
+    for (int rank = 0; claim->ports && status == STRAG_OK && rank < ranks; rank++)
+        status = check_ports(plans[rank], claim->ports, err);
     return status;
 }

@@ -11,7 +11,7 @@
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
-    *claim = (struct strag_claim){.rounds = 1, .blocks = 1, .sent_max = 1, .one_ported = true};
+    *claim = (struct strag_claim){.rounds = 1, .blocks = 1, .sent_max = 1, .ports = 1};
 }
 
 static void claim_too_little(const struct strag_problem *problem, struct strag_claim *promise)

@@ -61,7 +61,7 @@ case $(table) in
 '0 direct'*' 1799 swing-latency 3734 swing, 8 blocks 11201 swing, 16 blocks 44801 swing, 32 blocks') ;;
 *) fail "table of 4x4: $(table)" ;;
 esac
-says 'bucket 508.3 us, 1.01x: more rounds, 12 against 7: latency 16.80 us against 9.800 us'
+says 'bucket 4 ports, 508.3 us, 1.01x: more rounds, 12 against 7: latency 16.80 us against 9.800 us'
 
 # A straggler: for doubling of 3 ranks rank 2 is not needed in the first round; ring waits from the
 # start. All else is idle: 50 us less the 1 us + 1000 ns of that round. Of equally fast algorithms the
@@ -150,7 +150,7 @@ succeeds explain --torus 4x4 --reduce-bandwidth 0 --bytes 32,1K,1M --rules "$wor
 equal 'table of the rule' "$(table)" '0 the previous component 1K circulant 1M swing, 32 blocks'
 says "by the rule in line 6 of $work/rules.yaml:"
 says '1K: circulant, 14.55 us'
-says "recursive-doubling 6.728 us, 0.46x: faster by the model; the rule in line 6 of $work/rules.yaml names circulant"
+says "recursive-doubling 1 port, 6.728 us, 0.46x: faster by the model; the rule in line 6 of $work/rules.yaml names circulant"
 succeeds explain -n 4 --bytes 32 --rules "$work/rules.yaml"
 says "by the rule in line 3 of $work/rules.yaml:"
 equal 'table of the first rule' "$(table)" '0 ring'
@@ -165,7 +165,7 @@ says "by the model; no rule of $work/rules.yaml holds:"
 printf 'strag-rules: 1\nrules:\n- sizes:\n  - {from: 0, algorithm: swing, blocks: 16}\n' >"$work/blocks.yaml"
 succeeds explain --torus 4x4 --reduce-bandwidth 0 --bytes 1M --rules "$work/blocks.yaml"
 equal 'table of the rule with blocks' "$(table)" '0 swing, 16 blocks'
-says 'swing 16 blocks, 6 rounds, latency 15.60 us, bytes 41.94 us'
+says 'swing 16 blocks, 4 ports, 6 rounds, latency 15.60 us, bytes 41.94 us'
 sed 's/16/5/' "$work/blocks.yaml" >"$work/no-form.yaml"
 refuses "strag explain: --rules: $work/no-form.yaml:3: swing cannot run here: swing cuts the vector of 16\
  ranks into 8, 16, 32 or 64 blocks, not 5" \

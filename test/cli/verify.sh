@@ -155,7 +155,7 @@ equal 'ends after an error, too' "$(tail -c 4 "$work/out")" '}]}'
 # Plans from files: if all ranks do the same, one stands for all, whatever their number; what takes too much
 # is refused. The proof is written next to the plan if that is asked for, and only then.
 cat >"$work/ring.json" <<'END'
-{"strag-plan":1,"claim":{"rounds":7998,"one_ported":true},"algorithm":"ring","n":4000,"blocks":4000,"groups":[
+{"strag-plan":1,"claim":{"rounds":7998,"ports":1},"algorithm":"ring","n":4000,"blocks":4000,"groups":[
 {"ranks":[0,4000,1],"ops":[
 {"repeat":3999,"ops":[
 {"kind":"send","peer":[1,1],"first":[0,1,-1],"count":1,"round":[0,0,1]},
@@ -171,7 +171,7 @@ equal 'a large ring' "$(<"$work/out")" "$verified"
 succeeds verify --plan "$work/ring.json" --proof
 equal 'a large ring with --proof' "$(<"$work/out")" "$verified"
 equal 'what was proved' "$(sed 's/"plan":"[0-9a-f]\{16\}"/"plan":".."/; s/"strag":"[^"]*"/"strag":".."/' "$work/ring.json.proof")" \
-    '{"strag-proof":1,"plan":"..","bytes":500,"n":4000,"algorithm":"ring","blocks":4000,"rounds":7998,"operations":63984000,"strag":".."}'
+    '{"strag-proof":1,"plan":"..","bytes":492,"n":4000,"algorithm":"ring","blocks":4000,"rounds":7998,"operations":63984000,"strag":".."}'
 cp "$work/ring.json.proof" "$work/before"
 sed -i 's/"recv"/"recv_reduce"/' "$work/ring.json"
 gives 1 verify --plan "$work/ring.json" --proof

@@ -18,7 +18,7 @@ static const char *const words[] = {
     "\"n\":3,",
     "\"blocks\":2,",
     "\"denominator\":4,\"numerators\":[0,1,4],",
-    "\"claim\":{\"rounds\":2,\"chain\":1,\"one_ported\":true},",
+    "\"claim\":{\"rounds\":2,\"chain\":1,\"ports\":1},",
     "\"claim\":{\"straggler\":1,\"before\":1,\"in_step\":true},",
     "\"bounds\":[0,0.5,1],",
     "\"ranks\":[",

@@ -347,8 +347,7 @@ static void assert_claim_refused(struct strag_plan *const *plans, int n,
 TEST(claims_are_held_against_the_plans)
 {
     struct strag_plan **plans = support_plans(support_algorithm("ring"), 4);
-    const struct strag_claim right = {
-        .rounds = 6, .blocks = 4, .sent_max = 1.5, .one_ported = true};
+    const struct strag_claim right = {.rounds = 6, .blocks = 4, .sent_max = 1.5, .ports = 1};
     struct strag_claim claim = right;
     assert_int_equal(strag_verify_plans(plans, 4, &claim, NULL, NULL, NULL), STRAG_OK);
     claim.rounds = 7;
@@ -372,10 +371,10 @@ TEST(two_peers_in_a_round_are_two_ports)
     hand_finish(&hand, plans);
     struct strag_claim claim = {.rounds = 2, .blocks = 1, .sent_max = 2};
     assert_int_equal(strag_verify_plans(plans, 3, &claim, NULL, NULL, NULL), STRAG_OK);
-    claim.one_ported = true;
+    claim.ports = 1;
     assert_claim_refused(plans, 3, &claim,
                          "rank 0, operation 1 (recv_reduce from 2, blocks 0..0, "
-                         "round 0): a second peer in the same round");
+                         "round 0): more than 1 peer in the same round");
     strag_plan_free_all(plans, 3);
 }
 
