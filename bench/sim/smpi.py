@@ -67,7 +67,7 @@ TORI = "4x4x4", "8x4x4", "8x8x4", "8x8x8", "16x8x8"
 NETWORKS = "fat tree", "dragonfly", "torus"
 SELECTORS = "ompi", "mpich", "mvapich2"
 DRAWN = 40
-LIMIT_S = 30  # of processor time, for a simulation
+LIMIT_S = 120  # of processor time, for a simulation
 COMPARED = "flexreduce", "ring", "bine", "torus-halving"  # is a dragonfly modelled right?
 COMPARED_MOST = 128  # hosts
 WITHIN = 2  # the oracle's plans take at most this many times as long as the chosen one, by the model
@@ -81,7 +81,7 @@ the sender only. A ring's are 1.00 (.25 to 1.00 with the sum). By the sum one ch
 as the best selector's, and by one link another one 1.15 times; neither plan is chosen any more."""
 
 Row = collections.namedtuple("Row", "network taper job groups bytes")  # groups of a torus: its sizes
-COLUMNS = ("network", "taper", "job", "ranks", "groups", "bytes", "algorithm", "blocks", "ports",
+COLUMNS = ("network", "taper", "job", "ranks", "groups", "bytes", "algorithm", "blocks",
            "model_seconds", "strag_seconds") + tuple(f"{s}_seconds" for s in SELECTORS)
 
 
@@ -226,7 +226,7 @@ class Runner:
         return json.loads(run.stdout)
 
     def candidates(self, row):
-        """By explain, what runs first: [{algorithm, seconds, blocks, ports}]."""
+        """By explain, what runs first: [{algorithm, seconds, blocks, ..}]."""
         answer = self.ask(row, "explain")["sizes"][0]
         return sorted(answer["candidates"], key=lambda c: (c["algorithm"] != answer["algorithm"], c["seconds"]))
 
@@ -248,16 +248,16 @@ class Runner:
             raise RuntimeError(f"{' '.join(map(str, command))}: {run.stderr[-2000:]}")
         return float(run.stdout.split()[-1])
 
-    def plan(self, row, algorithm, blocks=0, ports=0, **_):
+    def plan(self, row, algorithm, blocks=0, **_):
         return self.simulate(row, [self.work / "replay", algorithm, row.bytes, *replayed(row),
-                                   "--blocks", blocks, "--ports", ports])
+                                   "--blocks", blocks])
 
     def selector(self, row, name):
         return self.simulate(row, [self.work / "selector", row.bytes],
                              [f"smpi/coll-selector:{name}"])
 
 
-PLAN = "algorithm", "blocks", "ports"
+PLAN = "algorithm", "blocks"
 
 
 def measure(runner, row, before):
@@ -279,7 +279,7 @@ def measure(runner, row, before):
 
 def find_best(runner, row, found, candidates):
     """Of the fastest plan: a row of oracle.csv."""
-    best = {name: found[name] for name in ("algorithm", "blocks", "ports", "strag_seconds")}
+    best = {name: found[name] for name in ("algorithm", "blocks", "strag_seconds")}
     for candidate in candidates[1:]:
         if candidate["seconds"] <= WITHIN * candidates[0]["seconds"]:
             seconds = runner.plan(row, **candidate)

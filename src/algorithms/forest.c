@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NONE = -1, CHOICES = 10 };
 
@@ -34,13 +35,13 @@ static void find_hosts(const struct strag_topology *topology, struct strag_fores
     forest->first[forest->hosts] = forest->n;
 }
 
-/* Sort late hosts to the front, the last to arrive first; the others keep their order. */
-static void sort_late(int32_t *list, int count, const double *delay)
+/* Sort by key, ascending; those with equal keys keep their order. */
+static void sort(int32_t *list, int count, const double *key)
 {
     for (int i = 1; i < count; i++) {
         const int32_t moved = list[i];
         int at = i;
-        for (; delay[moved] >= 0 && at > 0 && delay[list[at - 1]] < delay[moved]; at--)
+        for (; at > 0 && key[list[at - 1]] > key[moved]; at--)
             list[at] = list[at - 1];
         list[at] = moved;
     }
@@ -53,35 +54,35 @@ static void sort_host(const struct strag_forest *forest, int host)
 {
     int32_t *ranks = forest->rank_at + forest->first[host];
     const int count = forest->first[host + 1] - forest->first[host];
-    for (int i = 1; i < count; i++) {
-        const int32_t moved = ranks[i];
-        int at = i;
-        for (; at > 0 && ranks[at - 1] != forest->centre &&
-               (moved == forest->centre || forest->delay[ranks[at - 1]] > forest->delay[moved]);
-             at--)
-            ranks[at] = ranks[at - 1];
-        ranks[at] = moved;
+    int at = 0;
+    sort(ranks, count, forest->delay);
+    while (at < count && ranks[at] != forest->centre)
+        at++;
+    if (at < count) {
+        memmove(ranks + 1, ranks, (size_t)at * sizeof *ranks);
+        ranks[0] = forest->centre;
     }
 }
 
-/* The centre's host, other late ranks' hosts, the rest from the centre's on. @return false
- * when out of memory */
+/* The centre's host, other late ranks' hosts, the last to arrive first, the rest from the centre's
+ * on. @return false when out of memory */
 static bool order_hosts(struct strag_forest *forest)
 {
-    double *latest = malloc((size_t)forest->hosts * sizeof *latest);
+    double *early = malloc((size_t)forest->hosts * sizeof *early);
     int start = 0;
-    for (int h = 0; latest && h < forest->hosts; h++) {
-        latest[h] = -1;
+    if (!early)
+        return false;
+    for (int h = 0; h < forest->hosts; h++) {
+        early[h] = INFINITY;
         for (int i = forest->first[h]; i < forest->first[h + 1]; i++)
-            latest[h] = fmax(latest[h], forest->delay[forest->rank_at[i]]);
-        start = latest[h] > latest[start] ? h : start;
+            early[h] = fmin(early[h], -forest->delay[forest->rank_at[i]]);
+        start = early[h] < early[start] ? h : start;
     }
-    for (int h = 0; latest && h < forest->hosts; h++)
+    for (int h = 0; h < forest->hosts; h++)
         forest->order[h] = (start + h) % forest->hosts;
-    if (latest)
-        sort_late(forest->order, forest->hosts, latest);
-    free(latest);
-    return latest != NULL;
+    sort(forest->order, forest->hosts, early);
+    free(early);
+    return true;
 }
 
 /* ---- Trees ---- */
