@@ -88,6 +88,9 @@ static void explain_faster(const struct explanation *explanation, const struct e
                   "step"
             : winner->candidate->profile->distance < loser->candidate->profile->distance
                 ? ", but by less than its error; the other one sends fewer bytes far"
+            : winner->candidate->profile->crossing < loser->candidate->profile->crossing
+                ? ", but by less than its error; the other one sends fewer bytes between groups of "
+                  "hosts"
                 : "");
     } else if (explanation->ground == STRAG_BY_RULE) {
         snprintf(buffer, size, "faster by the model; the rule in line %d of %.120s names %s",

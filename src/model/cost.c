@@ -297,6 +297,28 @@ static int narrow(struct draft *draft, struct strag_traffic *traffic, int looks,
     return status == STRAG_OK ? foresee(draft, traffic, looks, err) : status;
 }
 
+/* For strag_profile.crossing. Any allreduce moves 2 (G - 1) vectors between G groups. */
+static double find_crossing(const struct strag_traffic *traffic)
+{
+    const struct strag_platform *platform = traffic->platform;
+    const struct strag_topology *topology = platform->links->topology;
+    const struct strag_node *root = topology->nodes;
+    while (root->children == 1)
+        root = &topology->nodes[root->first_child];
+    double sent = 0;
+    bool grouped = false;
+    for (int c = 0; c < root->children; c++) {
+        const int group = root->first_child + c;
+        const struct strag_load *load = &platform->load[2 * group];
+        sent += load->traffic == platform->traffics ? load->total : 0;
+        grouped |= topology->nodes[group].level > STRAG_LEVEL_HOST;
+    }
+    if (!grouped || root->children < 2 || traffic->sample ||
+        topology->network != STRAG_NETWORK_TREE)
+        return 0;
+    return fmin(1, fmax(0, sent / (2 * (root->children - 1)) - 1));
+}
+
 static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
     int status = check_operations(draft, traffic, err);
@@ -308,6 +330,7 @@ static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct 
     if (traffic->moved > 0)
         draft->profile->distance =
             traffic->leaving / traffic->moved / log(traffic->platform->links->topology->hosts);
+    draft->profile->crossing = find_crossing(traffic);
     return status;
 }
 

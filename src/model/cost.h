@@ -69,6 +69,8 @@ struct strag_profile {
     double distance;    /* share of the bytes between hosts that leaves a group of hosts, beyond
                            what neighbours would send out of it, for groups of any size and hosts
                            in their order; 0 if switches or a grid are known */
+    double crossing;    /* bytes that leave a tree's topmost groups of hosts, over the fewest
+                           possible, minus 1; at most 1, and 0 if all or no hosts are in one group */
     double busiest;     /* bytes over the busiest link in the whole plan, per byte of the vector */
 };
 

@@ -42,14 +42,19 @@ static double rating(const struct strag_algorithm *algorithm)
     return biased ? 1 - STRAG_MODEL_MARGIN : 1;
 }
 
-/* The estimate of a candidate, with the margin for its distance. A candidate that goes ahead
- * without a straggler has no such margin. */
+/* The estimate of a candidate, with the margins for bytes that go far. A candidate that goes ahead
+ * without a straggler has no such margins. */
 static double seconds_of(const struct strag_candidate *candidate, double bytes)
 {
     const struct strag_profile *profile = candidate->profile;
     const double seconds = strag_profile_seconds(profile, bytes);
-    const double far = candidate->algorithm->needs_straggler ? 0 : profile->distance;
-    return seconds + STRAG_DISTANCE_MARGIN * far * fmax(0, seconds - profile->delay);
+    if (candidate->algorithm->needs_straggler)
+        return seconds;
+    double far = STRAG_DISTANCE_MARGIN * profile->distance * fmax(0, seconds - profile->delay);
+    if (profile->crossing > 0)
+        far += STRAG_CROSSING_MARGIN * profile->crossing *
+               (seconds - strag_profile_seconds(profile, 0));
+    return seconds + far;
 }
 
 double strag_select_rated(const struct strag_candidate *candidate, double bytes)

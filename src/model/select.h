@@ -79,6 +79,15 @@ struct strag_select_options {
  * first. */
 #define STRAG_DISTANCE_MARGIN 0.03
 
+/** Between a tree's groups of hosts other jobs' bytes travel, too; and mode `rounds` estimates
+ * plans that send the fewest there above mode `clocks`, as it lets ranks reduce only when all links
+ * rest. (Recorded jobs of 6 to 40 hosts in 2 to 8 groups: flexreduce-direct 5 to 25 % at 1 MiB, 1
+ * to 12 % at 64 MiB, others 0. Where uplinks are tapered to 1/2 or 1/4 it is faster by clocks than
+ * what is faster by up to 15 % in rounds.) So the bytes of a plan that sends twice the fewest
+ * there, or more, count as slower by this share, and others' by a part of it
+ * (strag_profile.crossing). */
+#define STRAG_CROSSING_MARGIN 0.1
+
 /** The model does not know that ranks are out of step. Some links are then idle unless they are
  * busy with another segment, so a pipeline's first and last segment take longer than modelled.
  * (Measured, 16 MiB, flexreduce-pipelined on hosts of 3, 3 and 4 ranks over TCP: with 4 segments

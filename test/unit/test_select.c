@@ -25,10 +25,13 @@ static struct strag_selection *selected(const struct strag_problem *problem,
 /* Less far is worth some time. */
 static double seconds_of_candidate(const struct strag_candidate *one, size_t bytes)
 {
-    const double seconds = strag_profile_seconds(one->profile, (double)bytes);
-    return seconds + STRAG_DISTANCE_MARGIN *
-                         (one->algorithm->needs_straggler ? 0 : one->profile->distance) *
-                         fmax(0, seconds - one->profile->delay);
+    const struct strag_profile *profile = one->profile;
+    const double seconds = strag_profile_seconds(profile, (double)bytes);
+    const double transfer = seconds - strag_profile_seconds(profile, 0);
+    if (one->algorithm->needs_straggler)
+        return seconds;
+    return seconds + STRAG_DISTANCE_MARGIN * profile->distance * fmax(0, seconds - profile->delay) +
+           STRAG_CROSSING_MARGIN * profile->crossing * transfer;
 }
 
 /* With the block count that is best. */
@@ -199,6 +202,55 @@ TEST(where_it_changes)
     assert_in_range(selection->table.entry[3].from, 200000,
                     249144); /* 0.98 (14 + 7/4 s) = 5 + 7/4 s, or sooner: it goes less far */
     strag_selection_free(selection);
+}
+
+static double crossing_of(const char *name, struct strag_topology *topology)
+{
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    const struct strag_model model = machine_model(topology->network);
+    struct strag_profile *profile;
+    struct strag_error err;
+    if (strag_profile_create(support_algorithm(name), &problem, &model, &profile, &err) != STRAG_OK)
+        fail_msg("%s: %s", name, err.text);
+    const double crossing = profile->crossing;
+    strag_profile_free(profile);
+    strag_topology_free(topology);
+    return crossing;
+}
+
+/* Between two groups of two hosts at least 2 vectors move: a ring's two links between them carry
+ * 3/2 each, halving's four ranks a half each, there and back. */
+TEST(what_crosses_between_groups)
+{
+    assert_near(crossing_of("flexreduce", machine_tree("((1,1),(1,1))")), 0);
+    assert_near(crossing_of("flexreduce-direct", machine_tree("((1,1),(1,1))")), 0);
+    assert_near(crossing_of("ring", machine_tree("((1,1),(1,1))")), 0.5);
+    assert_near(crossing_of("recursive-halving", machine_tree("((1,1),(1,1))")), 1);
+    /* not more than 1; and where there are no groups of hosts, nothing is counted */
+    assert_near(crossing_of("recursive-doubling", machine_tree("((1,1),(1,1))")), 1);
+    assert_near(crossing_of("recursive-halving", machine_tree("(2,2)")), 0);
+    assert_near(crossing_of("recursive-halving", machine_tree("(1,1,1,1)")), 0);
+    struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "2x2", NULL, 1);
+    assert_near(crossing_of("recursive-halving", torus), 0);
+}
+
+/* Uplinks at half of what two groups of hosts could send together: by rounds a ring is a little
+ * faster, but sends nearly twice as much between them. */
+TEST(fewest_bytes_between_groups)
+{
+    struct strag_topology *topology = machine_tree("((1,1,1,1,1,1,1,1)@400,(1,1,1,1,1,1,1)@350)");
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    const struct strag_model model = machine_model(STRAG_NETWORK_TREE);
+    struct strag_selection *selection = selected(&problem, &model, 0);
+    for (size_t bytes = (size_t)4 << 20; bytes <= (size_t)64 << 20; bytes *= 4) {
+        const struct strag_algorithm *chosen = strag_table_find(&selection->table, bytes);
+        for (int c = 0; c < selection->candidates; c++) {
+            if (selection->candidate[c].algorithm == chosen && selection->candidate[c].profile)
+                assert_near(selection->candidate[c].profile->crossing, 0);
+        }
+    }
+    strag_selection_free(selection);
+    strag_topology_free(topology);
 }
 
 /* 3, 3 and 4 ranks, 100 Mbit/s: what is taken as more segments are worth more of the time. */
