@@ -59,8 +59,10 @@ static void evaluate(const struct evaluation *e, int node, int depth, char *out)
         return;
     }
     char *left = e->scratch + (size_t)depth * e->stripe + e->input->below;
-    evaluate(e, expressions->left[node - expressions->n], depth + 1, left);
-    evaluate(e, expressions->right[node - expressions->n], depth + 1, out);
+    int32_t left_node, right_node;
+    strag_expression_operands(expressions->table, node, &left_node, &right_node);
+    evaluate(e, left_node, depth + 1, left);
+    evaluate(e, right_node, depth + 1, out);
     reduce(e->input, left, out, e->count);
 }
 

@@ -9,8 +9,8 @@
 #ifndef TEST_MPI_ORDER_H
 #define TEST_MPI_ORDER_H
 
+#include "../unit/expressions.h"
 #include "plan/plan.h"
-#include "plan/verify.h"
 
 #include <mpi.h>
 
