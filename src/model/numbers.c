@@ -41,11 +41,6 @@ int strag_model_number_parse(int id, const char *text, double *value, struct str
     return status;
 }
 
-const char *strag_model_number_text(int id, double value, char text[32])
-{
-    return strag_real_text(value, strag_model_numbers[id].scale, text);
-}
-
 /* ---- In YAML files ---- */
 
 int strag_numbers_find(const char *key)
@@ -78,7 +73,7 @@ void strag_numbers_write(FILE *stream, int id, double value)
 {
     char text[32];
     fprintf(stream, "%s: %s", strag_model_numbers[id].name,
-            strag_model_number_text(id, value, text));
+            strag_real_text(value, strag_model_numbers[id].scale, text));
 }
 
 /* ---- Origins ---- */

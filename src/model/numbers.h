@@ -70,9 +70,6 @@ double strag_model_value(const struct strag_model *model, int id);
  */
 int strag_model_number_parse(int id, const char *text, double *value, struct strag_error *err);
 
-/** A value in the number's unit, in the fewest digits that read back exactly. @return text */
-const char *strag_model_number_text(int id, double value, char text[32]);
-
 /* ---- In YAML files ---- */
 
 struct strag_yaml_key;
@@ -89,7 +86,7 @@ void strag_numbers_keys(struct strag_yaml_key *keys, size_t offset);
 /** The number with this key. @return -1 if there is none */
 int strag_numbers_find(const char *key);
 
-/** "alpha: 45", without an end of line. */
+/** "alpha: 45", without an end of line: in the fewest digits that read back exactly. */
 void strag_numbers_write(FILE *stream, int id, double value);
 
 /* ---- Origins ---- */

@@ -41,14 +41,7 @@ void strag_trace_free(struct strag_trace *trace)
 
 bool strag_trace_plan(struct strag_trace *trace, int ops)
 {
-    if (ops <= trace->ops)
-        return true;
-    double *larger = realloc(trace->began, (size_t)ops * sizeof *larger);
-    if (!larger)
-        return false;
-    trace->began = larger;
-    trace->ops = ops;
-    return true;
+    return strag_array_grow(&trace->began, &trace->ops, ops, sizeof *trace->began);
 }
 
 static struct strag_trace_event *next_event(struct strag_trace *trace)

@@ -63,8 +63,6 @@ void strag_proof_free(struct strag_proof *proof)
     strag_expressions_free(proof->table);
     free(proof->held);
     free(proof->moved);
-    free(proof->left);
-    free(proof->right);
     free(proof);
 }
 
@@ -112,19 +110,6 @@ static int allocate_run(struct strag_proof *proof)
         for (size_t b = 0; b < blocks; b++)
             proof->held[rank * blocks + b] = (int32_t)rank;
     }
-    return STRAG_OK;
-}
-
-/* Lay the operands out in arrays for the caller. */
-static int export_expressions(struct strag_proof *proof)
-{
-    int32_t count = strag_expression_count(proof->table) - proof->n;
-    proof->left = malloc(((size_t)count + 1) * sizeof *proof->left);
-    proof->right = malloc(((size_t)count + 1) * sizeof *proof->right);
-    if (!proof->left || !proof->right)
-        return strag_proof_stopped(proof->effort, proof->err);
-    for (int32_t i = 0; i < count; i++)
-        strag_expression_operands(proof->table, proof->n + i, &proof->left[i], &proof->right[i]);
     return STRAG_OK;
 }
 
@@ -178,8 +163,6 @@ static int prove_plans(const struct strag_proof *asked, const struct strag_claim
     mine.chain = proof->chain;
     if (status == STRAG_OK && claim)
         status = strag_check_claim(proof->plans, proof->ranks, &mine, claim, err);
-    if (status == STRAG_OK && proof_out)
-        status = export_expressions(proof);
     free_run(proof);
     if (status == STRAG_OK && measure)
         *measure = mine;
@@ -253,15 +236,4 @@ int strag_verify(const struct strag_algorithm *algorithm, const struct strag_pro
 {
     struct strag_effort effort = strag_effort_any;
     return strag_verify_within(algorithm, problem, &effort, NULL, measure, proof, err);
-}
-
-void strag_proof_expressions(const struct strag_proof *proof, struct strag_expressions *expressions)
-{
-    *expressions = (struct strag_expressions){
-        .n = proof->n,
-        .nodes = strag_expression_count(proof->table),
-        .left = proof->left,
-        .right = proof->right,
-        .result = proof->held, /* rank 0's; the others end with the same */
-    };
 }

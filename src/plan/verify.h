@@ -41,16 +41,7 @@ struct strag_measure {
     int before;        /* which takes part from this round on */
 };
 
-/* How the result of a block is computed: an expression tree, shared between blocks and ranks. Node
- * e < n is rank e's input; node e >= n is `left` reduced with `right`. */
-struct strag_expressions {
-    int n;
-    int nodes;
-    const int32_t *left, *right; /* indexed by e - n */
-    const int32_t *result;       /* indexed by block: the node that every rank ends with */
-};
-
-struct strag_proof; /* owns the expressions */
+struct strag_proof; /* plan/verify_proof.h */
 
 /**
  * Prove that the plans are an allreduce.
@@ -81,10 +72,6 @@ int strag_verify_within(const struct strag_algorithm *algorithm,
                         const struct strag_problem *problem, struct strag_effort *effort,
                         const struct strag_progress *progress, struct strag_measure *measure,
                         struct strag_proof **proof, struct strag_error *err);
-
-/** The expressions of a proof; they live as long as the proof. */
-void strag_proof_expressions(const struct strag_proof *proof,
-                             struct strag_expressions *expressions);
 
 /** NULL is allowed. */
 void strag_proof_free(struct strag_proof *proof);

@@ -74,7 +74,6 @@ struct strag_proof {
     struct strag_proof_runner *runners;
     int32_t *queue; /* ranks with ready operations: a ring of `ranks` */
     int queue_head, queue_length;
-    int32_t *left, *right; /* the expressions, for the caller */
     int64_t operations, operations_done;
     int chain;                             /* the longest one */
     const struct strag_progress *progress; /* during the proof only */

@@ -17,6 +17,8 @@
  */
 #include "run/pipeline.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 
 /* Active rounds after the first one. Algorithms with pipelines of short blocks over a network need
@@ -538,14 +540,8 @@ static bool room_for_slots(struct strag_pipeline *pipeline)
     int slots = 0;
     for (int l = 0; l < STRAG_LANES; l++)
         slots += pipeline->call->lanes[l].slots;
-    if (slots <= pipeline->slots_room)
-        return true;
-    int *larger = realloc(pipeline->free_slots, (size_t)slots * sizeof *larger);
-    if (!larger)
-        return false;
-    pipeline->free_slots = larger;
-    pipeline->slots_room = slots;
-    return true;
+    return strag_array_grow(&pipeline->free_slots, &pipeline->slots_room, slots,
+                            sizeof *pipeline->free_slots);
 }
 
 static void progress_transports(struct strag_pipeline *pipeline)

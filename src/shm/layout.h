@@ -164,7 +164,8 @@ struct strag_shm_writing {
 
 struct strag_shm_queue {
     struct strag_shm_pending *pending;
-    size_t length, room;
+    size_t length;
+    int room;
 };
 
 /* One rank's side of a communicator. It runs one call at a time. */

@@ -17,7 +17,7 @@
  */
 #include "shm/layout.h"
 
-#include "base/status.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +33,9 @@ enum {
 
 static int append(struct strag_shm_queue *queue, const struct strag_shm_pending *message)
 {
-    if (queue->length == queue->room) {
-        size_t room = queue->room ? 2 * queue->room : 16;
-        struct strag_shm_pending *larger = realloc(queue->pending, room * sizeof *larger);
-        if (!larger)
-            return STRAG_ERR_MEMORY;
-        queue->pending = larger;
-        queue->room = room;
-    }
+    if (!strag_array_grow(&queue->pending, &queue->room, (int)queue->length + 1,
+                          sizeof *queue->pending))
+        return STRAG_ERR_MEMORY;
     queue->pending[queue->length++] = *message;
     return STRAG_OK;
 }

@@ -34,7 +34,6 @@ void order_create(struct order *order, const char *algorithm, int n)
     if (NULL == found || STRAG_OK != strag_verify(found, &problem, NULL, &order->proof, &err) ||
         STRAG_OK != strag_plan_create(found, &problem, 0, &order->plan, &err))
         test_die("no order of %s for %d ranks: %s", algorithm, n, err.text);
-    strag_proof_expressions(order->proof, &order->expressions);
     strag_topology_free(topology);
 }
 
@@ -53,14 +52,16 @@ static void reduce(const struct order_input *input, const void *left, void *out,
 /* Write a node's value to out; deeper nodes use the stripes from `depth` on. */
 static void evaluate(const struct evaluation *e, int node, int depth, char *out)
 {
-    const struct strag_expressions *expressions = &e->order->expressions;
-    if (node < expressions->n) {
+    const struct strag_proof *proof = e->order->proof;
+    if (node < proof->n) {
         e->input->fill(e->input->context, node, e->first, e->count, out);
         return;
     }
     char *left = e->scratch + (size_t)depth * e->stripe + e->input->below;
-    evaluate(e, expressions->left[node - expressions->n], depth + 1, left);
-    evaluate(e, expressions->right[node - expressions->n], depth + 1, out);
+    int32_t left_node, right_node;
+    strag_expression_operands(proof->table, node, &left_node, &right_node);
+    evaluate(e, left_node, depth + 1, left);
+    evaluate(e, right_node, depth + 1, out);
     reduce(e->input, left, out, e->count);
 }
 
@@ -100,7 +101,7 @@ void order_reduce(const struct order *order, const struct order_input *input, en
         e.count = end - begin;
         char *at = (char *)out + (ptrdiff_t)(begin - first) * input->extent;
         if (ORDER_PLANNED == kind)
-            evaluate(&e, order->expressions.result[block], 0, at);
+            evaluate(&e, order->proof->held[block], 0, at);
         else
             evaluate_in_turn(&e, kind, at);
     }

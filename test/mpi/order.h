@@ -10,7 +10,7 @@
 #define TEST_MPI_ORDER_H
 
 #include "plan/plan.h"
-#include "plan/verify.h"
+#include "plan/verify_proof.h"
 
 #include <mpi.h>
 
@@ -18,7 +18,6 @@ struct order {
     int n;
     struct strag_plan *plan;   /* rank 0's, for its block bounds */
     struct strag_proof *proof; /* NULL with one rank, as there is nothing to prove */
-    struct strag_expressions expressions;
 };
 
 /* What is reduced. Addresses are MPI's: element i is at the buffer plus i extents. */

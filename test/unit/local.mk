@@ -115,6 +115,7 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/cluster.c test/unit/cluster.h \
 	test/unit/executor.c test/unit/executor.h \
 	test/unit/exhaust.c test/unit/exhaust.h \
+	test/unit/expressions.h \
 	test/unit/flex_cost.c test/unit/flex_cost.h \
 	test/unit/loopback.c test/unit/loopback.h \
 	test/unit/machines.c test/unit/machines.h \

@@ -53,9 +53,9 @@ static uint64_t value_of(const struct shm_call *call, int32_t expression, size_t
     const struct strag_expressions *all = &call->plans->expressions;
     if (expression < all->n)
         return input_value(call, expression, element);
-    int32_t pair = expression - all->n;
-    return world_reduce(value_of(call, all->left[pair], element),
-                        value_of(call, all->right[pair], element));
+    int32_t left, right;
+    strag_expression_operands(all->table, expression, &left, &right);
+    return world_reduce(value_of(call, left, element), value_of(call, right, element));
 }
 
 /* What the plans compute, serially. */

@@ -8,7 +8,7 @@
 #ifndef STRAG_TEST_SHM_RANKS_H
 #define STRAG_TEST_SHM_RANKS_H
 
-#include "plan/verify.h"
+#include "expressions.h"
 #include "shm/layout.h"
 #include "support.h"
 

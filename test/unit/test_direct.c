@@ -4,7 +4,7 @@
  * turns with the root and have the same bits. (That all plans of `direct` are right is proved where
  * those of the other algorithms are.)
  */
-#include "plan/verify.h"
+#include "expressions.h"
 #include "support.h"
 
 /* The result is v1+v0, v2+, v3+, ...: each value once, to the left of the sum before. */
@@ -14,9 +14,10 @@ static void assert_in_order(const struct strag_proof *proof, int n)
     strag_proof_expressions(proof, &expressions);
     int32_t node = expressions.result[0];
     for (int rank = n - 1; rank > 0; rank--) {
-        assert_in_range(node, n, expressions.nodes - 1);
-        assert_int_equal(expressions.left[node - n], rank);
-        node = expressions.right[node - n];
+        int32_t left;
+        assert_in_range(node, n, strag_expression_count(expressions.table) - 1);
+        strag_expression_operands(expressions.table, node, &left, &node);
+        assert_int_equal(left, rank);
     }
     assert_int_equal(node, 0);
 }

@@ -235,9 +235,10 @@ static uint64_t expected(const struct world *world, const struct strag_expressio
 {
     if (node < expressions->n)
         return input_value(world, node, element);
-    int32_t pair = node - expressions->n;
-    return world_reduce(expected(world, expressions, expressions->left[pair], element),
-                        expected(world, expressions, expressions->right[pair], element));
+    int32_t left, right;
+    strag_expression_operands(expressions->table, node, &left, &right);
+    return world_reduce(expected(world, expressions, left, element),
+                        expected(world, expressions, right, element));
 }
 
 static void check_block(struct world *world, const struct strag_expressions *expressions, int block)

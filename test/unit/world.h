@@ -13,8 +13,8 @@
 #ifndef STRAG_TEST_WORLD_H
 #define STRAG_TEST_WORLD_H
 
+#include "expressions.h"
 #include "loopback.h"
-#include "plan/verify.h"
 #include "run/engine.h"
 #include "support.h"
 
