@@ -111,14 +111,8 @@ void device_free(struct strag_cuda_device *device, bool gone)
         device->events = event->next;
         free(event);
     }
-    struct device_block **lists[] = {&device->free, &device->used};
-    for (int l = 0; l < 2; l++) {
-        while (*lists[l]) {
-            struct device_block *block = *lists[l];
-            *lists[l] = block->next;
-            free(block);
-        }
-    }
+    pool_free(device, device->free, false);
+    pool_free(device, device->used, false);
     pthread_mutex_destroy(&device->lock);
     free(device);
 }

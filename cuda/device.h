@@ -80,6 +80,9 @@ void device_why(struct strag_cuda_device *device, struct strag_error *err);
 /* In pool.c: return all free blocks to the driver. The context is current. */
 void pool_empty(struct strag_cuda_device *device);
 
+/** Free the blocks of a list, and their memory if the context is current (`entered`). */
+void pool_free(struct strag_cuda_device *device, struct device_block *list, bool entered);
+
 /* In context.c: make the context current in this thread until device_leave. */
 int device_enter(struct strag_cuda_device *device);
 void device_leave(struct strag_cuda_device *device);

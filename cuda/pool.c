@@ -82,12 +82,13 @@ static struct device_block *take_surplus(struct strag_cuda_device *device, size_
     return surplus;
 }
 
-static void destroy_all(struct strag_cuda_device *device, struct device_block *list)
+void pool_free(struct strag_cuda_device *device, struct device_block *list, bool entered)
 {
     while (list) {
         struct device_block *block = list;
         list = block->next;
-        destroy(device->driver, block);
+        if (entered)
+            destroy(device->driver, block);
         free(block);
     }
 }
@@ -97,7 +98,7 @@ void pool_empty(struct strag_cuda_device *device)
     pthread_mutex_lock(&device->lock);
     struct device_block *surplus = take_surplus(device, 0);
     pthread_mutex_unlock(&device->lock);
-    destroy_all(device, surplus);
+    pool_free(device, surplus, true);
 }
 
 void *device_allocate(struct strag_cuda_device *device, enum strag_cuda_memory memory, size_t bytes)
@@ -148,14 +149,8 @@ void device_release(struct strag_cuda_device *device, void *space, bool lost)
         free(block);
     if (!surplus)
         return;
-    if (device_enter(device) == STRAG_OK) {
-        destroy_all(device, surplus);
+    const bool entered = device_enter(device) == STRAG_OK;
+    pool_free(device, surplus, entered); /* a device that cannot be entered has lost its memory */
+    if (entered)
         device_leave(device);
-        return;
-    }
-    while (surplus) { /* a device that cannot be entered has lost its memory */
-        struct device_block *next = surplus->next;
-        free(surplus);
-        surplus = next;
-    }
 }

@@ -52,7 +52,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/shared/module.c ompi_coll_strag/shared/module.h \
 	ompi_coll_strag/shared/roll_call.c ompi_coll_strag/shared/roll_call.h \
 	ompi_coll_strag/shared/shared_setup.c ompi_coll_strag/shared/shared_setup.h \
-	ompi_coll_strag/stuck/freed.c ompi_coll_strag/stuck/freed.h \
 	ompi_coll_strag/stuck/news.c ompi_coll_strag/stuck/news.h \
 	ompi_coll_strag/stuck/say.c ompi_coll_strag/stuck/say.h \
 	ompi_coll_strag/stuck/stuck.c ompi_coll_strag/stuck/stuck.h \

@@ -156,15 +156,6 @@ bool read_integer(const struct command *command, const struct arguments *argumen
     return status == STRAG_OK || refuse_value(command, id, status, &err);
 }
 
-bool read_real(const struct command *command, const struct arguments *arguments, enum option_id id,
-               double low, double high, const char *unit, double *value)
-{
-    struct strag_error err;
-    const char *text = arguments->value[id];
-    int status = text ? strag_parse_real(text, low, high, unit, value, &err) : STRAG_OK;
-    return status == STRAG_OK || refuse_value(command, id, status, &err);
-}
-
 bool read_word(const struct command *command, const struct arguments *arguments, enum option_id id,
                const char *const *words, int *chosen)
 {

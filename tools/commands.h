@@ -71,10 +71,6 @@ bool refuse_value(const struct command *command, enum option_id id, int status,
 bool read_integer(const struct command *command, const struct arguments *arguments,
                   enum option_id id, int low, int high, int *value);
 
-/** Read a real option in a unit, "microseconds"; if it was not given, *value stays as it is. */
-bool read_real(const struct command *command, const struct arguments *arguments, enum option_id id,
-               double low, double high, const char *unit, double *value);
-
 /**
  * Read an option that takes one of `words`, which a NULL closes. The first word is the default.
  *

@@ -239,13 +239,17 @@ static int read_slow(struct machine *machine)
 
 static int read_one(struct machine *machine)
 {
+    struct strag_error err;
     double delay_us = 0;
     struct strag_straggler *late = &machine->late.straggler[0];
+    const char *delay = machine->arguments->value[OPTION_DELAY];
     if (!read_integer(machine->command, machine->arguments, OPTION_STRAGGLER, 0, RANKS_MAX - 1,
-                      &late->rank) ||
-        !read_real(machine->command, machine->arguments, OPTION_DELAY, 0, 1e12, "microseconds",
-                   &delay_us))
+                      &late->rank))
         return EXIT_USAGE;
+    const int status =
+        delay ? strag_parse_real(delay, 0, 1e12, "microseconds", &delay_us, &err) : STRAG_OK;
+    if (status != STRAG_OK)
+        return wrong_value(machine, OPTION_DELAY, status, &err);
     late->delay = delay_us * 1e-6;
     machine->late.nstragglers = 1;
     return EXIT_DONE;

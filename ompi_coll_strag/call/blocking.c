@@ -56,8 +56,10 @@ static int run_agreed(struct coll_strag_call *call)
     }
     if (code == OMPI_SUCCESS)
         code = run_choice(call);
-    code = coll_strag_watch_agreed(watch, &call->without, code);
-    if (code != OMPI_SUCCESS && call->without.turn != STRAG_DYNAMIC_OUTSIDE)
+    if (call->without.turn == STRAG_DYNAMIC_OUTSIDE)
+        return code;
+    code = coll_strag_arrivals_end(watch->arrivals, code);
+    if (code != OMPI_SUCCESS)
         coll_strag_fail(call->module, code, false);
     return code;
 }

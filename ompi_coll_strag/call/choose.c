@@ -119,8 +119,8 @@ int coll_strag_choose(struct coll_strag_call *call)
     return code;
 }
 
-void coll_strag_leave_to_previous(struct coll_strag_call *call, enum coll_strag_reason reason)
+void coll_strag_leave_to_previous(struct coll_strag_call *call)
 {
-    call->choice = (struct coll_strag_choice){NULL, 0, reason};
+    call->choice = (struct coll_strag_choice){NULL, 0, COLL_STRAG_NO_ROOM};
     note_choice(call, OMPI_SUCCESS);
 }

@@ -24,7 +24,8 @@ void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communic
  */
 int coll_strag_choose(struct coll_strag_call *call);
 
-/** Strag cannot run a call for which it was chosen. Record that the previous component does. */
-void coll_strag_leave_to_previous(struct coll_strag_call *call, enum coll_strag_reason reason);
+/** Strag cannot run a call for which it was chosen: there is no room for its persistent request.
+ * Record that the previous component does. */
+void coll_strag_leave_to_previous(struct coll_strag_call *call);
 
 #endif

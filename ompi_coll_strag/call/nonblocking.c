@@ -60,7 +60,7 @@ static int give_up(const struct coll_strag_call *call)
 static int begin(const struct coll_strag_call *call, ompi_request_t **request)
 {
     struct coll_strag_module *module = call->module;
-    struct coll_strag_request *begun = coll_strag_request_take(call, &module->queue, false);
+    struct coll_strag_request *begun = coll_strag_request_take(call, &module->queue);
     if (NULL == begun)
         return give_up(call);
     struct strag_engine *engine;
@@ -96,7 +96,7 @@ static int choose_and_begin(const void *sbuf, void *rbuf, coll_strag_count_t cou
         coll_strag_count_delegated(module);
     }
     if (call.locations)
-        return coll_strag_on_copies_begin(&call, request);
+        return coll_strag_on_copies(&call, NULL, request);
     return previous->iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
                                 previous->iallreduce_module);
 }

@@ -63,9 +63,9 @@ static int request_start(size_t count, ompi_request_t **requests)
 }
 
 /* Make a request with copies. @return NULL if out of memory */
-static struct coll_strag_request *make(const struct coll_strag_call *call, bool persistent)
+static struct coll_strag_request *make(const struct coll_strag_call *call)
 {
-    struct coll_strag_request *request = coll_strag_request_take(call, NULL, persistent);
+    struct coll_strag_request *request = coll_strag_request_take(call, NULL);
     if (NULL == request)
         return NULL;
     const void *sbuf = call->input == call->output ? MPI_IN_PLACE : call->input;
@@ -81,46 +81,31 @@ static struct coll_strag_request *make(const struct coll_strag_call *call, bool 
     return NULL;
 }
 
-/* Give the request to the user, or free it after an error. @param code  the previous component's */
-static int finish(struct coll_strag_request *request, int code, ompi_request_t **given)
-{
-    if (code == OMPI_SUCCESS) {
-        *given = &request->super.super;
-    } else {
-        coll_strag_copies_free(&request->run.copies, request->call.locations, code);
-        coll_strag_request_return(request);
-    }
-    return code;
-}
-
-int coll_strag_on_copies_begin(const struct coll_strag_call *call, ompi_request_t **given)
+int coll_strag_on_copies(const struct coll_strag_call *call, struct ompi_info_t *info,
+                         ompi_request_t **given)
 {
     const struct coll_strag_previous *previous = &call->module->previous;
-    struct coll_strag_request *request = make(call, false);
+    const coll_strag_count_t count = (coll_strag_count_t)call->count;
+    const bool persistent = call->kind == COLL_STRAG_PERSISTENT;
+    struct coll_strag_request *request = make(call);
     if (NULL == request)
         return OMPI_ERR_OUT_OF_RESOURCE;
-    const struct coll_strag_copies *copies = &request->run.copies;
-    int code = previous->iallreduce(copies->sbuf, copies->rbuf, (coll_strag_count_t)call->count,
-                                    call->dtype, call->op, call->comm, &request->inner,
-                                    previous->iallreduce_module);
-    code = finish(request, code, given);
-    if (code == OMPI_SUCCESS)
+    struct coll_strag_copies *copies = &request->run.copies;
+    const int code =
+        persistent ? previous->allreduce_init(copies->sbuf, copies->rbuf, count, call->dtype,
+                                              call->op, call->comm, info, &request->inner,
+                                              previous->allreduce_init_module)
+                   : previous->iallreduce(copies->sbuf, copies->rbuf, count, call->dtype, call->op,
+                                          call->comm, &request->inner, previous->iallreduce_module);
+    if (code != OMPI_SUCCESS) {
+        coll_strag_copies_free(copies, request->call.locations, code);
+        coll_strag_request_return(request);
+        return code;
+    }
+    *given = &request->super.super;
+    if (persistent)
+        coll_strag_call_retain(call);
+    else
         coll_strag_request_start(request);
     return code;
-}
-
-int coll_strag_on_copies_init(const struct coll_strag_call *call, struct ompi_info_t *info,
-                              ompi_request_t **given)
-{
-    const struct coll_strag_previous *previous = &call->module->previous;
-    struct coll_strag_request *request = make(call, true);
-    if (NULL == request)
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    const struct coll_strag_copies *copies = &request->run.copies;
-    const int code = previous->allreduce_init(
-        copies->sbuf, copies->rbuf, (coll_strag_count_t)call->count, call->dtype, call->op,
-        call->comm, info, &request->inner, previous->allreduce_init_module);
-    if (code == OMPI_SUCCESS)
-        coll_strag_call_retain(call);
-    return finish(request, code, given);
 }

@@ -9,11 +9,9 @@
 
 #include "call.h"
 
-/** MPI_Iallreduce. @return OMPI_SUCCESS, or an error: then there is no request */
-int coll_strag_on_copies_begin(const struct coll_strag_call *call, ompi_request_t **request);
-
-/** MPI_Allreduce_init. @return as coll_strag_on_copies_begin */
-int coll_strag_on_copies_init(const struct coll_strag_call *call, struct ompi_info_t *info,
-                              ompi_request_t **request);
+/** MPI_Iallreduce or MPI_Allreduce_init. @param info  the user's; NULL for MPI_Iallreduce
+ * @return OMPI_SUCCESS, or an error: then there is no request */
+int coll_strag_on_copies(const struct coll_strag_call *call, struct ompi_info_t *info,
+                         ompi_request_t **request);
 
 #endif

@@ -217,7 +217,7 @@ static struct coll_strag_persistent *create(const struct coll_strag_call *call, 
     memcpy(own->plans.name, call->module->plans.name, sizeof own->plans.name);
     if (call->module->plans.store)
         coll_strag_plans_share(&own->plans, call->module->plans.store);
-    own->request = coll_strag_request_take(call, &own->queue, true);
+    own->request = coll_strag_request_take(call, &own->queue);
     if (own->request && coll_strag_find_engine(call, &own->plans, 0, &engine) == STRAG_OK)
         return own;
     if (own->request)
@@ -321,7 +321,7 @@ static int choose_and_make(struct coll_strag_call *call, struct coll_strag_persi
     if (code == OMPI_SUCCESS && !*own)
         coll_strag_count_delegated(module);
     if (code == OMPI_SUCCESS && !*own && call->choice.algorithm)
-        coll_strag_leave_to_previous(call, COLL_STRAG_NO_ROOM);
+        coll_strag_leave_to_previous(call);
     return code;
 }
 
@@ -354,7 +354,7 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
         coll_strag_ledger_note(ledger, STRAG_LEDGER_PERSISTENT, ledger->outcome,
                                call.count * call.size, NULL);
     if (call.locations && !declined)
-        return coll_strag_on_copies_init(&call, info, request);
+        return coll_strag_on_copies(&call, info, request);
     return previous->allreduce_init(sbuf, rbuf, count, dtype, op, comm, info, request,
                                     previous->allreduce_init_module);
 }

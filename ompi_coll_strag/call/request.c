@@ -34,7 +34,7 @@ static bool job_progress(struct coll_strag_job *job)
         coll_strag_stuck_say(request->channel.stuck, request->channel.shm, &call->choice, call->op,
                              0);
         request->start = request->call.module->ledger ? coll_strag_seconds() : 0;
-        status = coll_strag_run_begin(&request->run, &request->call, &request->channel, true);
+        status = coll_strag_run_begin(&request->run, &request->call, &request->channel);
     }
     if (status == STRAG_PENDING)
         status = coll_strag_run_progress(&request->run);
@@ -56,13 +56,13 @@ static void job_over(struct coll_strag_job *job)
 }
 
 struct coll_strag_request *coll_strag_request_take(const struct coll_strag_call *call,
-                                                   struct coll_strag_queue *queue, bool persistent)
+                                                   struct coll_strag_queue *queue)
 {
     struct coll_strag_request *request = (struct coll_strag_request *)opal_free_list_get(&requests);
     if (NULL == request)
         return NULL;
     ompi_request_t *super = &request->super.super;
-    OMPI_REQUEST_INIT(super, persistent);
+    OMPI_REQUEST_INIT(super, call->kind == COLL_STRAG_PERSISTENT);
     super->req_mpi_object.comm = call->comm;
     super->req_status = (ompi_status_public_t){
         .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = MPI_SUCCESS};

@@ -41,7 +41,7 @@ typedef struct coll_strag_request coll_strag_request_t;
  * @return NULL if out of memory
  */
 struct coll_strag_request *coll_strag_request_take(const struct coll_strag_call *call,
-                                                   struct coll_strag_queue *queue, bool persistent);
+                                                   struct coll_strag_queue *queue);
 
 /** Add the request's job to its queue: it may be over on return. The channel must have been set,
  * unless the previous component runs the call. */

@@ -197,9 +197,9 @@ static inline __attribute__((always_inline)) int begin(struct coll_strag_run *ru
 }
 
 int coll_strag_run_begin(struct coll_strag_run *run, const struct coll_strag_call *call,
-                         const struct coll_strag_channel *channel, bool polls)
+                         const struct coll_strag_channel *channel)
 {
-    return begin(run, call, channel, polls);
+    return begin(run, call, channel, true);
 }
 
 /* ---- Ending ---- */

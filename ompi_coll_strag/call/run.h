@@ -22,7 +22,7 @@ struct coll_strag_channel {
 /* A running call. */
 struct coll_strag_run {
     const struct coll_strag_channel *channel;
-    bool polls;
+    bool polls;  /* opal_progress runs it, so it must not wait */
     bool copied; /* it runs on copies of a device's buffers */
     struct strag_engine *engine;
     struct coll_strag_reducer reducer;
@@ -31,15 +31,15 @@ struct coll_strag_run {
 };
 
 /**
- * Begin a call for which a choice has been made. All ranks must begin the calls of a channel in the
- * same order, each after the one before it has ended.
+ * Begin a nonblocking call for which a choice has been made; opal_progress will call
+ * coll_strag_run_progress, which then never waits. All ranks must begin the calls of a channel in
+ * the same order, each after the one before it has ended.
  *
  * @param channel  must outlive the call, as must what `call` points to
- * @param polls    opal_progress will call coll_strag_run_progress, which then never waits
  * @return STRAG_PENDING; or STRAG_OK or an error if it has ended: call coll_strag_run_end then
  */
 int coll_strag_run_begin(struct coll_strag_run *run, const struct coll_strag_call *call,
-                         const struct coll_strag_channel *channel, bool polls);
+                         const struct coll_strag_channel *channel);
 
 /** Do what can be done now. @return as coll_strag_run_begin */
 static inline int coll_strag_run_progress(struct coll_strag_run *run)

@@ -50,10 +50,8 @@ static void add_levels(struct line *line, const struct strag_topology *topology)
         count[topology->nodes[i].level]++;
     for (int level = STRAG_LEVEL_SWITCH; level >= STRAG_LEVEL_RANK; level--)
         if (count[level] > 0)
-            add(line, ", %d %s%s", count[level], strag_level_name((enum strag_level)level),
-                count[level] == 1             ? ""
-                : level == STRAG_LEVEL_SWITCH ? "es"
-                                              : "s");
+            add(line, ", %s",
+                strag_units_count(count[level], strag_level_name((enum strag_level)level)).text);
     if (topology->ranks_per_host > 0)
         add(line, ", %d per host", topology->ranks_per_host);
     else

@@ -73,7 +73,9 @@ static bool is_over(struct coll_strag_collect *collect, int r)
     ompi_request_t *request = collect->requests[r];
     if (NULL == request)
         return true;
-    if (!coll_strag_message_is_over(collect->comm, request))
+    if (!REQUEST_COMPLETE(request) && has_failed(collect))
+        ompi_request_cancel(request);
+    if (!REQUEST_COMPLETE(request))
         return false;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
     if (collect->bytes && request->req_status.MPI_ERROR == MPI_SUCCESS &&

@@ -58,13 +58,4 @@ static inline int coll_strag_failure(const ompi_communicator_t *comm)
 
 #endif
 
-/** Is a message of the communicator done? If the communicator has failed, it is cancelled first. */
-static inline bool coll_strag_message_is_over(const ompi_communicator_t *comm,
-                                              ompi_request_t *request)
-{
-    if (!REQUEST_COMPLETE(request) && coll_strag_failure(comm) != OMPI_SUCCESS)
-        ompi_request_cancel(request);
-    return REQUEST_COMPLETE(request);
-}
-
 #endif

@@ -158,12 +158,12 @@ struct stream {
     struct strag_probe_clock clock; /* of a stream that is received */
 };
 
-static int post_piece(struct stream *stream, size_t bytes, ompi_request_t **request)
+static int post_piece(struct stream *stream, ompi_request_t **request)
 {
     if (stream->send)
-        return MCA_PML_CALL(isend(sent, bytes, MPI_BYTE, stream->peer, COLL_STRAG_TAG_CALLS,
+        return MCA_PML_CALL(isend(sent, PIECE, MPI_BYTE, stream->peer, COLL_STRAG_TAG_CALLS,
                                   MCA_PML_BASE_SEND_STANDARD, stream->comm, request));
-    return MCA_PML_CALL(irecv(received + (size_t)(stream->posted % SLOTS) * PIECE, bytes, MPI_BYTE,
+    return MCA_PML_CALL(irecv(received + (size_t)(stream->posted % SLOTS) * PIECE, PIECE, MPI_BYTE,
                               stream->peer, COLL_STRAG_TAG_CALLS, stream->comm, request));
 }
 
@@ -181,7 +181,7 @@ static int advance(struct stream *stream)
     strag_probe_clock_look(&stream->clock, now, stream->done);
     while (code == OMPI_SUCCESS && stream->posted < stream->pieces &&
            stream->posted < stream->done + SLOTS) {
-        code = post_piece(stream, PIECE, &stream->requests[stream->posted % SLOTS]);
+        code = post_piece(stream, &stream->requests[stream->posted % SLOTS]);
         stream->posted += code == OMPI_SUCCESS;
     }
     return code;

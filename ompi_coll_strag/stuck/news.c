@@ -95,12 +95,6 @@ void coll_strag_stuck_send(ompi_communicator_t *comm, int32_t id, int rank,
     send_to(rank_in_world(comm, rank), coll_strag_comm_number(comm), id, self, roster);
 }
 
-void coll_strag_stuck_answer(const struct coll_strag_stuck_received *received,
-                             const struct strag_roster_entry *self)
-{
-    send_to(received->from, received->message.communicator, received->message.id, self, NULL);
-}
-
 void coll_strag_stuck_free_sent(void)
 {
     struct sent **link = &first_sent, *sent;
@@ -171,4 +165,37 @@ bool coll_strag_stuck_is_about(const struct coll_strag_stuck_received *received,
     return message->communicator == coll_strag_comm_number(comm) &&
            strag_roster_is_message(message, received->bytes, ompi_comm_size(comm)) &&
            rank_in_world(comm, message->self.rank) == received->from;
+}
+
+/* ---- Communicators that are not here any more ---- */
+
+enum { KNOWN = 64 };
+
+static struct {
+    uint64_t communicator;
+    struct strag_roster_entry self;
+} freed[KNOWN];
+
+static unsigned freed_count; /* of all: the last one is at (freed_count - 1) % KNOWN */
+
+void coll_strag_freed_note(ompi_communicator_t *comm, const struct strag_roster_entry *self)
+{
+    freed[freed_count % KNOWN].communicator = coll_strag_comm_number(comm);
+    freed[freed_count % KNOWN].self = *self;
+    freed[freed_count % KNOWN].self.state = STRAG_ROSTER_GONE;
+    freed_count++;
+}
+
+void coll_strag_freed_answer(const struct coll_strag_stuck_received *received)
+{
+    const struct strag_roster_message *asked = &received->message;
+    if (asked->self.state != STRAG_ROSTER_WAITS || asked->id != 0)
+        return;
+    for (unsigned back = 1; back <= KNOWN && back <= freed_count; back++) {
+        const unsigned place = (freed_count - back) % KNOWN;
+        if (freed[place].communicator == asked->communicator) {
+            send_to(received->from, asked->communicator, asked->id, &freed[place].self, NULL);
+            return;
+        }
+    }
 }

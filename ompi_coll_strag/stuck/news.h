@@ -72,12 +72,18 @@ struct coll_strag_stuck_received {
  * @return the message, valid until the next call; NULL if there is none */
 const struct coll_strag_stuck_received *coll_strag_stuck_receive(void);
 
-/** Answer a message whose communicator is not here any more. @param self  this rank in it */
-void coll_strag_stuck_answer(const struct coll_strag_stuck_received *received,
-                             const struct strag_roster_entry *self);
-
 /** Is it a whole message, from a rank of this communicator about this communicator? */
 bool coll_strag_stuck_is_about(const struct coll_strag_stuck_received *received,
                                ompi_communicator_t *comm);
+
+/** A communicator is freed. Another rank may wait in a later call of it, and is answered that this
+ * rank makes no more calls. The last 64 are known, by their numbers. Since Open MPI uses these
+ * again, an answer counts only when it is repeated (stuck.c).
+ * @param self  this rank, in its last call */
+void coll_strag_freed_note(ompi_communicator_t *comm, const struct strag_roster_entry *self);
+
+/** Answer a message about a communicator that is not here, if its sender waits in a call and the
+ * communicator is one of the last that were freed. */
+void coll_strag_freed_answer(const struct coll_strag_stuck_received *received);
 
 #endif

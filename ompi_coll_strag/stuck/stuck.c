@@ -2,7 +2,6 @@
 #include "stuck.h"
 
 #include "compat/failures.h"
-#include "freed.h"
 #include "user/settings.h"
 
 #include "base/status.h"

@@ -2,20 +2,9 @@
 #include "notes.h"
 
 #include "compat/tags.h"
-#include "mpi/queue.h"
-#include "wire/exchange.h"
+#include "wire/transport.h"
 
 #include <stdlib.h>
-
-struct coll_strag_notes {
-    struct coll_strag_queue queue;
-    struct coll_strag_job job; /* the pending merge or barrier */
-    struct coll_strag_exchange exchange;
-    struct coll_strag_samples samples; /* this rank's, later with those of its subtree merged in */
-    int code;                          /* the first error */
-    bool left;      /* never freed: after an error, messages that use it could not be stopped */
-    double seconds; /* when the last merge or barrier was done */
-};
 
 _Static_assert(sizeof(struct coll_strag_samples) <= STRAG_EXCHANGE_PIECE,
                "samples do not fit into a message");
@@ -46,7 +35,7 @@ static void add(void *context, void *value, const void *other)
 void coll_strag_notes_merge(struct coll_strag_notes *notes, const struct coll_strag_samples *own)
 {
     static const struct strag_agreement agreement = {.add = add};
-    if (coll_strag_notes_wait(notes, NULL) != OMPI_SUCCESS)
+    if (coll_strag_notes_wait(notes) != OMPI_SUCCESS)
         return;
     notes->samples = *own;
     strag_exchange_merge(&notes->exchange.exchange, &notes->samples, sizeof notes->samples,
@@ -56,28 +45,16 @@ void coll_strag_notes_merge(struct coll_strag_notes *notes, const struct coll_st
 
 void coll_strag_notes_barrier(struct coll_strag_notes *notes)
 {
-    if (coll_strag_notes_wait(notes, NULL) != OMPI_SUCCESS)
+    if (coll_strag_notes_wait(notes) != OMPI_SUCCESS)
         return;
     strag_exchange_barrier(&notes->exchange.exchange);
     coll_strag_queue_add(&notes->queue, &notes->job);
 }
 
-int coll_strag_notes_wait(struct coll_strag_notes *notes, double *seconds)
+int coll_strag_notes_wait(struct coll_strag_notes *notes)
 {
     coll_strag_queue_drain(&notes->queue);
-    if (seconds)
-        *seconds = notes->seconds;
     return notes->code;
-}
-
-int coll_strag_notes_check(const struct coll_strag_notes *notes)
-{
-    return notes->code;
-}
-
-const struct coll_strag_samples *coll_strag_notes_merged(const struct coll_strag_notes *notes)
-{
-    return &notes->samples;
 }
 
 /* ---- Beginning and end ---- */

@@ -11,7 +11,8 @@
 #ifndef COLL_STRAG_NOTES_H
 #define COLL_STRAG_NOTES_H
 
-#include "mpi/failure.h"
+#include "mpi/queue.h"
+#include "wire/exchange.h"
 
 #include "detect/link_sample.h"
 #include "detect/window.h"
@@ -22,7 +23,17 @@ struct coll_strag_samples {
     struct strag_link_sample links; /* the meters' rates; empty if links are not watched */
 };
 
-struct coll_strag_notes;
+struct coll_strag_notes {
+    struct coll_strag_queue queue;
+    struct coll_strag_job job; /* the pending merge or barrier */
+    struct coll_strag_exchange exchange;
+    struct coll_strag_samples samples; /* this rank's, later with those of its subtree merged in: on
+                                          rank 0 in the end all ranks' */
+    int code;                          /* the first error */
+    bool left;      /* never freed: after an error, messages that use it could not be stopped */
+    double seconds; /* when the last merge or barrier was done, by coll_strag_seconds; after a
+                       barrier, when this rank knew that all had begun it */
+};
 
 /** Create one rank's part. @param failure  as in struct coll_strag_watch_options
  * @return NULL if out of memory */
@@ -37,16 +48,8 @@ void coll_strag_notes_merge(struct coll_strag_notes *notes, const struct coll_st
 /** Begin a barrier. */
 void coll_strag_notes_barrier(struct coll_strag_notes *notes);
 
-/** Wait until this rank's part is done. @param[out] seconds  when it was done, by
- * coll_strag_seconds; after a barrier, when this rank knew that all had begun it. May be NULL.
- * @return OMPI_SUCCESS, or the first error from MPI */
-int coll_strag_notes_wait(struct coll_strag_notes *notes, double *seconds);
-
-/** The first error so far, without waiting; OMPI_SUCCESS if there is none. */
-int coll_strag_notes_check(const struct coll_strag_notes *notes);
-
-/** On rank 0, after coll_strag_notes_wait: all ranks' samples. */
-const struct coll_strag_samples *coll_strag_notes_merged(const struct coll_strag_notes *notes);
+/** Wait until this rank's part is done. @return OMPI_SUCCESS, or the first error from MPI */
+int coll_strag_notes_wait(struct coll_strag_notes *notes);
 
 /** Wait until nothing is in flight, but for at most `seconds`: after an error other ranks may not
  * do their part. @return whether nothing is in flight */

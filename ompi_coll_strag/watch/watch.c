@@ -265,28 +265,18 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
     return code;
 }
 
-/* @param[out] seconds  how long the probe took */
-static int probe_links(struct coll_strag_watch *watch, const struct coll_strag_update *update,
-                       struct strag_link_sample *sample, double *seconds)
-{
-    double all_there;
-    coll_strag_notes_barrier(watch->notes);
-    int code = coll_strag_notes_wait(watch->notes, &all_there);
-    if (code == OMPI_SUCCESS)
-        code = coll_strag_links_probe(watch->links, watch->options.failure,
-                                      &watch->options.decision->state, update->probe,
-                                      update->probe_bytes, sample);
-    *seconds = coll_strag_seconds() - all_there;
-    return code;
-}
-
 /* Probe links, and broadcast an update, which may ask for another probe. */
 static int probe(struct coll_strag_watch *watch, struct coll_strag_update *update,
                  enum strag_change *change)
 {
     struct strag_link_sample sample;
-    double seconds;
-    int code = probe_links(watch, update, &sample, &seconds);
+    coll_strag_notes_barrier(watch->notes);
+    int code = coll_strag_notes_wait(watch->notes);
+    if (code == OMPI_SUCCESS)
+        code = coll_strag_links_probe(watch->links, watch->options.failure,
+                                      &watch->options.decision->state, update->probe,
+                                      update->probe_bytes, &sample);
+    const double seconds = coll_strag_seconds() - watch->notes->seconds;
     if (code != OMPI_SUCCESS)
         return code;
     update->probe = 0;
@@ -303,7 +293,7 @@ static int probe(struct coll_strag_watch *watch, struct coll_strag_update *updat
 /* Rank 0 judges the window. */
 static void judge(struct coll_strag_watch *watch, struct coll_strag_update *update)
 {
-    const struct coll_strag_samples *samples = coll_strag_notes_merged(watch->notes);
+    const struct coll_strag_samples *samples = &watch->notes->samples;
     const struct strag_judgement judgement = strag_judge_window(
         watch->judge, samples->call, watch->window.filled, watch->links ? &samples->links : NULL);
     log_judgement(watch);
@@ -323,8 +313,8 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
     struct coll_strag_update update;
     const double start = coll_strag_seconds();
     memset(&update, 0, sizeof update);
-    int code = watch->judge ? coll_strag_notes_wait(watch->notes, NULL)
-                            : coll_strag_notes_check(watch->notes); /* rank 0 waits for all */
+    int code = watch->judge ? coll_strag_notes_wait(watch->notes)
+                            : watch->notes->code; /* rank 0 waits for all */
     if (watch->judge && code == OMPI_SUCCESS)
         judge(watch, &update);
     if (code == OMPI_SUCCESS)
@@ -332,7 +322,7 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
     while (code == OMPI_SUCCESS && update.probe)
         code = probe(watch, &update, change);
     if (code == OMPI_SUCCESS) /* rank 0 has all samples: this does not wait for other ranks */
-        code = coll_strag_notes_wait(watch->notes, NULL);
+        code = coll_strag_notes_wait(watch->notes);
     if (watch->judge)
         strag_judge_spent(watch->judge, coll_strag_seconds() - start);
     return code;
@@ -387,14 +377,6 @@ int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
     return OMPI_SUCCESS;
 }
 
-int coll_strag_watch_agreed(struct coll_strag_watch *watch,
-                            const struct coll_strag_without *without, int code)
-{
-    if (without->turn == STRAG_DYNAMIC_OUTSIDE)
-        return code;
-    return coll_strag_arrivals_end(watch->arrivals, code);
-}
-
 bool coll_strag_watch_samples(const struct coll_strag_watch *watch, size_t bytes,
                               const ompi_op_t *op)
 {
@@ -416,16 +398,15 @@ void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes, const 
  * few short messages. @param[out] stay, wait  seconds; below 0 if not measured */
 static int take_times(struct coll_strag_watch *watch, double *stay, double *wait)
 {
-    double all_there;
     *stay = *wait = -1;
     if (!watch->sampled)
         return OMPI_SUCCESS;
     *stay = coll_strag_seconds() - watch->start;
     if (!watch->look)
         return OMPI_SUCCESS;
-    const int code = coll_strag_notes_wait(watch->notes, &all_there);
+    const int code = coll_strag_notes_wait(watch->notes);
     if (code == OMPI_SUCCESS)
-        *wait = all_there > watch->start ? all_there - watch->start : 0;
+        *wait = fmax(0, watch->notes->seconds - watch->start);
     return code;
 }
 

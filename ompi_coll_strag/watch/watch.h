@@ -98,15 +98,12 @@ struct coll_strag_without {
 };
 
 /** Before a call of `bytes` bytes, watched or not, that uses the table: if the policy asks for it,
- * find out which ranks have arrived. Collective. `watch` may be NULL.
+ * find out which ranks have arrived. Collective. `watch` may be NULL. If the policy asks for it,
+ * coll_strag_arrivals_end follows the call.
  * @param[out] without  the same on all ranks
  * @return OMPI_SUCCESS, or an error from MPI */
 int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
                            struct coll_strag_without *without);
-
-/** After the call. @param code  the call's result; returned if it is an error */
-int coll_strag_watch_agreed(struct coll_strag_watch *watch,
-                            const struct coll_strag_without *without, int code);
 
 /** Before a watched call. */
 void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes, const ompi_op_t *op);
