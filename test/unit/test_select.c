@@ -219,19 +219,20 @@ static double crossing_of(const char *name, struct strag_topology *topology)
 }
 
 /* Between two groups of two hosts at least 2 vectors move: a ring's two links between them carry
- * 3/2 each, halving's four ranks a half each, there and back. */
+ * 3/2 each. Halving begins with the neighbour, and sends a quarter across from each rank, twice. */
 TEST(what_crosses_between_groups)
 {
     assert_near(crossing_of("flexreduce", machine_tree("((1,1),(1,1))")), 0);
     assert_near(crossing_of("flexreduce-direct", machine_tree("((1,1),(1,1))")), 0);
     assert_near(crossing_of("ring", machine_tree("((1,1),(1,1))")), 0.5);
-    assert_near(crossing_of("recursive-halving", machine_tree("((1,1),(1,1))")), 1);
+    assert_near(crossing_of("recursive-halving", machine_tree("((1,1),(1,1))")), 0);
+    assert_near(crossing_of("circulant", machine_tree("((1,1),(1,1))")), 1);
     /* not more than 1; and where there are no groups of hosts, nothing is counted */
     assert_near(crossing_of("recursive-doubling", machine_tree("((1,1),(1,1))")), 1);
-    assert_near(crossing_of("recursive-halving", machine_tree("(2,2)")), 0);
-    assert_near(crossing_of("recursive-halving", machine_tree("(1,1,1,1)")), 0);
+    assert_near(crossing_of("circulant", machine_tree("(2,2)")), 0);
+    assert_near(crossing_of("circulant", machine_tree("(1,1,1,1)")), 0);
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "2x2", NULL, 1);
-    assert_near(crossing_of("recursive-halving", torus), 0);
+    assert_near(crossing_of("circulant", torus), 0);
 }
 
 /* Uplinks at half of what two groups of hosts could send together: by rounds a ring is a little
