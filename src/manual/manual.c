@@ -25,18 +25,19 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
     [STRAG_SET_RULES] = {STRAG_PREFIX "rules", "", STRAG_TEXT, 4, false,
                          "A file that sets the algorithm for each size; strag-tune writes such "
                          "files. All ranks use the file that the communicator's rank 0 reads"},
-    [STRAG_SET_PLAN] = {STRAG_PREFIX "plan", "", STRAG_TEXT, 4, true,
-                        "Plans from files: FILE, or FILE:FROM-TO for vectors of FROM to TO bytes "
-                        "(K, M, G allowed), several between commas. A communicator runs the first "
-                        "one that is for its number of ranks and for the vector's size, if rank 0 "
-                        "can prove it; it takes precedence over coll_strag_rules and "
-                        "coll_strag_algorithm. strag plan --format json writes such files. All "
-                        "ranks use the files that the communicator's rank 0 reads"},
+    [STRAG_SET_PLAN] =
+        {STRAG_PREFIX "plan", "", STRAG_TEXT, 4, true,
+         "Plans from files: FILE, or FILE:FROM-TO for vectors of FROM to TO bytes "
+         "(K, M, G allowed), several separated by commas. A communicator runs the first "
+         "one that is for its number of ranks and for the vector's size, if rank 0 "
+         "can prove it; the plan takes precedence over coll_strag_rules and "
+         "coll_strag_algorithm. strag plan --format json writes such files. All "
+         "ranks use the files that the communicator's rank 0 reads"},
     [STRAG_SET_LEARN] = {STRAG_PREFIX "learn", "true", STRAG_SWITCH, 4, false,
                          "Between hosts: measure from the first calls how fast the network is, "
                          "and by experiments whether another algorithm is faster than the "
                          "model's choice. If this is false, or coll_strag_reproducible is not "
-                         "no, the cost model keeps the numbers that were set"},
+                         "no, the cost model uses only defaults and configured numbers"},
     [STRAG_SET_REPRODUCIBLE] =
         {STRAG_PREFIX "reproducible", "no", STRAG_TEXT, 4, false,
          "Whether results have the same bits in every run. no (or 0): "
@@ -107,13 +108,13 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                          "and the first dimension varies fastest. coll_strag_layout takes "
                          "precedence"},
     [STRAG_SET_PORTS] = {STRAG_PREFIX "ports", "auto", STRAG_TEXT, 5, true,
-                         "How many links of a torus a host drives at the same time: from 1 to two "
+                         "How many links of a torus a host uses at the same time: from 1 to two "
                          "for each dimension; auto: the best number for each size"},
     [STRAG_SET_STRAGGLER] = {STRAG_PREFIX "straggler", "auto", STRAG_TEXT, 4, true,
-                             "Up to three ranks of MPI_COMM_WORLD that arrive late at most "
+                             "Up to three ranks of MPI_COMM_WORLD that are late in most "
                              "calls, and optionally their delays: RANK[:MICROSECONDS][,...]. "
-                             "auto: detect whether there are any, or another one in each call, "
-                             "and go ahead without them if that saves time; dynamic: detect in "
+                             "auto: detect stragglers, or a different one in each call, and go "
+                             "ahead without them if that saves time; dynamic: detect in "
                              "each call who arrives last; "
                              "none: wait for all ranks"},
     [STRAG_SET_SLOWDOWN] = {STRAG_PREFIX "slowdown", "auto", STRAG_TEXT, 4, true,
@@ -226,7 +227,7 @@ const struct strag_verbose_line strag_verbose_lines[] = {
      "The ranks' locations were known from another communicator"},
     {1, "FILE: ALGORITHM is proved, N operations of N ranks",
      "A plan from a file (coll_strag_plan, or a rule) that will run here"},
-    {1, "FILE is not used: it is for N ranks", "A plan from a file, for other communicators"},
+    {1, "FILE is not used: it is for N ranks", "A plan from a file for another number of ranks"},
     {1, "no rank is late", "The last window of calls had no straggler"},
     {1, "rank RANK is late by TIME, rank RANK by TIME: WHAT",
      "One straggler or several, and whether the other ranks go ahead without them"},
