@@ -80,7 +80,7 @@ struct strag_sourced_model coll_strag_make_model(const struct strag_topology *to
     const double *number = coll_strag_settings.number;
     struct strag_model standard =
         strag_model_default(topology ? topology->network : STRAG_NETWORK_TREE);
-    if (!shared)
+    if (!shared && topology && topology->hosts < topology->n) /* else nothing goes within a host */
         strag_model_use_pml(&standard);
     struct strag_sourced_model made = strag_model_sourced(&standard);
     use_file(topology, transport, &made);
