@@ -297,12 +297,15 @@ static int narrow(struct draft *draft, struct strag_traffic *traffic, int looks,
     return status == STRAG_OK ? foresee(draft, traffic, looks, err) : status;
 }
 
-/* For strag_profile.crossing. Any allreduce moves 2 (G - 1) vectors between G groups. */
+/* For strag_profile.crossing. Any allreduce moves 2 (G - 1) vectors between G groups. Of a sample
+ * the bytes are estimates, which no choice should rest on. */
 static double find_crossing(const struct strag_traffic *traffic)
 {
     const struct strag_platform *platform = traffic->platform;
     const struct strag_topology *topology = platform->links->topology;
     const struct strag_node *root = topology->nodes;
+    if (traffic->sample || topology->network != STRAG_NETWORK_TREE)
+        return 0;
     while (root->children == 1)
         root = &topology->nodes[root->first_child];
     double sent = 0;
@@ -313,10 +316,7 @@ static double find_crossing(const struct strag_traffic *traffic)
         sent += load->traffic == platform->traffics ? load->total : 0;
         grouped |= topology->nodes[group].level > STRAG_LEVEL_HOST;
     }
-    if (!grouped || root->children < 2 || traffic->sample ||
-        topology->network != STRAG_NETWORK_TREE)
-        return 0;
-    return fmin(1, fmax(0, sent / (2 * (root->children - 1)) - 1));
+    return grouped ? fmin(1, fmax(0, sent / (2 * (root->children - 1)) - 1)) : 0;
 }
 
 static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)

@@ -70,7 +70,8 @@ struct strag_profile {
                            what neighbours would send out of it, for groups of any size and hosts
                            in their order; 0 if switches or a grid are known */
     double crossing;    /* bytes that leave a tree's topmost groups of hosts, over the fewest
-                           possible, minus 1; at most 1, and 0 if all or no hosts are in one group */
+                           possible, minus 1; at most 1; 0 if there are no such groups, or if
+                           not all ranks are examined */
     double busiest;     /* bytes over the busiest link in the whole plan, per byte of the vector */
 };
 
