@@ -7,11 +7,8 @@ one setting alternate within one run; each setting is a run of its own.
 import dataclasses
 
 # Open MPI 4.1's names for the numbers of coll_tuned_allreduce_algorithm.
-TUNED = {1: "linear", 2: "nonoverlapping", 3: "recursive-doubling", 4: "ring",
-         5: "segmented-ring", 6: "rabenseifner"}
-FOR_LONG = (3, 4, 6)
-SLOW = (1, 2)  # all ranks send their vectors to one rank, which takes long ...
-SLOW_MOST = 1 << 20  # ... so that longer vectors are omitted; bytes
+TUNED = {3: "recursive-doubling", 4: "ring", 6: "rabenseifner"}
+SLOW_MOST = 1 << 20  # bytes; algorithms that send whole vectors take too long with more
 ONE_PORT = ("swing", "bucket")  # on tori these run with one port, too
 DOUBLING_MOST = 256 << 10  # the same for recursive doubling with many ranks
 WHOLE_VECTORS = ("recursive-doubling", "swing-latency")
@@ -46,14 +43,12 @@ def strag_ones(strag, wanted=()):
 
 def tuned_ones(numbers=TUNED):
     for number in numbers:
-        most = f",most={SLOW_MOST}" if number in SLOW else ""
-        yield Contender(f"tuned-{TUNED[number]}",
-                        f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm={number}{most}")
+        yield Contender(f"tuned-{TUNED[number]}", f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm={number}")
 
 
 def stock_ones():
     """Its own choice and those of its algorithms that may be the fastest: whose fastest is "its best" (ratios.STOCK)."""
-    return [Contender("tuned", NO_STRAG), *tuned_ones(FOR_LONG)]
+    return [Contender("tuned", NO_STRAG), *tuned_ones()]
 
 
 def for_long(strag, wanted=()):
@@ -61,27 +56,14 @@ def for_long(strag, wanted=()):
     return [*strag_ones(strag, wanted), *stock_ones(), Contender("tuned-again", NO_STRAG)]
 
 
-def all_that_apply(strag, wanted=()):
-    """All contenders that apply to the network."""
-    found = for_long(strag, wanted)
-    found += tuned_ones(number for number in TUNED if number not in FOR_LONG)
-    found.append(Contender("basic", f"ompi_comm_coll_preference=basic,most={SLOW_MOST}"))
-    hosts = {host.ranks for host in strag.network.hosts}
-    if len(strag.network.hosts) == 1:
-        found.append(Contender("sm", "ompi_comm_coll_preference=sm"))
-    elif hosts != {1}:
-        found.append(Contender("han", "ompi_comm_coll_preference=han"))
-    return found
-
-
 def for_uplinks(strag, wanted=()):
     """Those suited to long vectors on hosts with several ranks."""
     return [*strag_ones(strag, wanted), *stock_ones(), Contender("han", "ompi_comm_coll_preference=han")]
 
 
-def for_very_long(strag, wanted=()):
-    """Each of them once, for vectors that take long."""
-    return [*strag_ones(strag, wanted), *stock_ones()]
+def pinned(strag, wanted=()):
+    """Algorithms for a straggler that strag is told of, and the ring."""
+    return [contender for contender in strag_ones(strag, wanted) if contender.algorithm] + list(tuned_ones([4]))
 
 
 def for_many(strag, wanted=()):
@@ -120,22 +102,10 @@ def settled(strag, wanted=()):
                 text += f",most={SLOW_MOST}"
         yield Contender(contender.name, text, contender.algorithm)
     yield Contender("tuned", NO_STRAG + start)
-    for number in FOR_LONG:
+    for number in TUNED:
         most = f",most={SLOW_MOST}" if TUNED[number] in WHOLE_VECTORS else ""
         yield Contender(f"tuned-{TUNED[number]}",
                         f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm={number}{start}{most}")
-
-
-def configured_straggler(_strag, _wanted=()):
-    """strag with the straggler configured, and the ring."""
-    return [Contender("strag-auto", "coll_strag_straggler=4:200000")] + list(tuned_ones([4]))
-
-
-def last_ones(_strag, _wanted=()):
-    """Where another rank comes last in every call: strag, with and without its watch, and the ring,
-    which at Open MPI's default settings is the best of stock there (see the scenario flat)."""
-    return [Contender("strag-auto", ""),
-            Contender("strag-unwatched", "coll_strag_straggler=none")] + list(tuned_ones([4]))
 
 
 def rings(_strag, _wanted=()):

@@ -95,7 +95,7 @@ def environment(build, network, setting):
 def command(build, network, setting, program, more=(), without=()):
     hosts = ",".join(f"{host.name}:{host.ranks}" for host in network.hosts)
     words = [str(build.mpirun), "--allow-run-as-root", "-np", str(network.ranks), "--host", hosts,
-             "--map-by", network.map_by, "--bind-to", "none"]
+             "--map-by", "slot", "--bind-to", "none"]
     passed = {**parameters(network, setting), **dict(more)}
     words += mca({name: value for name, value in passed.items() if name not in without})
     for name, value in environment(build, network, setting).items():

@@ -62,7 +62,6 @@ class Network:
         self.switches = []
         self.ports = {}  # by name
         self.rank_host = []  # with ranks numbered host by host
-        self.map_by = "slot"  # how mpirun numbers them
         self.ties = "split"
         self.latency_us = 0  # from host to host, besides the kernel's own
 

@@ -161,8 +161,6 @@ def name_of(point):
     elif not point.slow:
         words.append(text.partition("x")[0] + " hosts" if kind == "star"
                      else f"{kind} {text}, ties {point.ties}")
-    if point.map_by != "slot":
-        words.append("ranks by node")
     if point.latency not in ("0", "0ms"):
         words.append(f"latency {point.latency}")
     return ", ".join(words)
