@@ -6,7 +6,7 @@
  * Measured, always of the slowest rank: the first call on each communicator (what strag sets up is
  * in it), the calls after it, and making a communicator, using it once and freeing it. With --first
  * a size's first call in the job, of one contender alone: the first call of all also pays for what
- * Open MPI sets up then, whoever makes it. Every result of a first call is checked.
+ * Open MPI sets up then, whichever component runs it. Every result of a first call is checked.
  */
 #include "common.h"
 

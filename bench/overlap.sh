@@ -12,13 +12,13 @@
 #                               poll for messages returns at once.
 #
 # bench/overlap.py makes a page of doc/results of FOLDER/*.
-# Environment: OVERLAP_PLACES ("shm lab"); OVERLAP_SECONDS for one size (20); OVERLAP_LAUNCHES (5).
+# Environment: OVERLAP_PLACES ("shm lab"); OVERLAP_SECONDS for one size (6); OVERLAP_LAUNCHES (5).
 set -eu
 
 top=${1:?usage: overlap.sh FOLDER}
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/machine.sh"
-seconds=${OVERLAP_SECONDS:-20}
+seconds=${OVERLAP_SECONDS:-6}
 
 launch()
 {

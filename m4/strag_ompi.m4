@@ -48,7 +48,7 @@ AC_DEFUN([STRAG_OMPI_COMPONENT], [
 ])
 
 # The first mpicc in PATH that is Open MPI's (Debian also has it as mpicc.openmpi, which stays when
-# the name mpicc belongs to MPICH), and the commands beside it.
+# the name mpicc belongs to MPICH), and the commands next to it.
 AC_DEFUN([STRAG_OMPI_COMMANDS], [
   AS_CASE([$with_ompi],
     [''|yes], [strag_mpicc_path=$PATH],
@@ -115,7 +115,7 @@ AC_DEFUN([STRAG_OMPI_PATHS], [
     [OMPI_MODULE=`AS_ECHO(["$LOADEDMODULES"]) | tr : '\n' | grep -i '^open-*mpi' | head -n 1`])
 ])
 
-# The PMIx that Open MPI uses, from 5.0 on: the one installed beside it, or else the system's. Its
+# The PMIx that Open MPI uses, from 5.0 on: the one installed next to it, or else the system's. Its
 # headers are included by Open MPI's own.
 AC_DEFUN([STRAG_PMIX], [
   AC_MSG_CHECKING([for the PMIx of Open MPI])

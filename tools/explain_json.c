@@ -88,7 +88,7 @@ static void write_json_refused(const struct strag_selection *selection)
     }
 }
 
-/* Which of two tables this is, if the job has so many ranks that there are two. */
+/* Which of two tables this is, if the job has enough ranks for two. */
 static void write_json_extent(const struct explanation *explanation)
 {
     const char *comma = "";

@@ -62,7 +62,7 @@ def for_uplinks(strag, wanted=()):
 
 
 def pinned(strag, wanted=()):
-    """Algorithms for a straggler that strag is told of, and the ring."""
+    """Algorithms for a straggler that is configured, and the ring."""
     return [contender for contender in strag_ones(strag, wanted) if contender.algorithm] + list(tuned_ones([4]))
 
 

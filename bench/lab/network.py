@@ -10,6 +10,7 @@ direction of its link:
 Rates are in Mbit/s. Besides, a network may have a latency: what comes to a host over the data
 network waits for that time, whatever the way that it took.
 """
+import collections
 import dataclasses
 import itertools
 import math
@@ -203,12 +204,13 @@ class Tree(Network):
         return up + back
 
     def describe(self):
-        rates = sorted({port.rate for port in self.ports.values()})
+        rates = sorted(collections.Counter(port.rate for port in self.parent.values()).items())
+        speed = (f"{rates[0][0]:g}" if len(rates) == 1 else
+                 ", ".join(f"{count} at {rate:g}" for rate, count in rates)) + " Mbit/s"
         items = self.text.split(",")
         one_kind = len(items) > 8 and len(set(items)) == 1
         text = f"{items[0]},... ({len(items)} times)" if one_kind else self.text
-        return (f"tree {text}: {len(self.hosts)} hosts, {self.ranks} ranks, "
-                f"{', '.join(f'{rate:g}' for rate in rates)} Mbit/s{self.latency_text()}")
+        return f"tree {text}: {len(self.hosts)} hosts, {self.ranks} ranks, {speed}{self.latency_text()}"
 
     def strag_arguments(self):
         """The same tree for the strag command, with goodput instead of rates and without slow

@@ -158,9 +158,10 @@ def name_of(point):
     if kind == "tree":
         words.append("ranks " + re.sub(r"@[\d.]+", "", text).replace(",", "+")
                      + (", one uplink half as fast" if "@0.05" in text else ""))
+    elif kind == "star" and "x" in text:
+        words.append("{0} hosts of {1} ranks".format(*text.split("x")))
     elif not point.slow:
-        words.append(text.partition("x")[0] + " hosts" if kind == "star"
-                     else f"{kind} {text}, ties {point.ties}")
+        words.append(f"{text} hosts" if kind == "star" else f"{kind} {text}")
     if point.latency not in ("0", "0ms"):
         words.append(f"latency {point.latency}")
     return ", ".join(words)

@@ -12,7 +12,7 @@ class Strag(AutotoolsPackage):
 
     homepage = "https://strag.example.org"
 
-    # The tarball that `make dist` writes, beside this file.
+    # The tarball that `make dist` writes, next to this file.
     url = "file://" + os.path.join(os.path.dirname(__file__), "strag-0.1.0.tar.xz")
 
     license("BSD-3-Clause")

@@ -80,7 +80,7 @@ static void choose_numbers(struct strag_fit *fit)
 
 /* The logarithm of the factor by which a number may be wrong; 0 fixes it. A measured overhead is
  * hardly wrong, since many messages have shown it; without that, long vectors that take longer than
- * modelled would be explained by dear messages as well as by slow links (test_fit: regret). */
+ * modelled would be explained by expensive messages as well as by slow links (test_fit: regret). */
 static double doubt_of(const struct strag_fit *fit, int i)
 {
     const enum strag_origin origin = fit->now.origin[fit->id[i]];

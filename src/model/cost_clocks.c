@@ -4,7 +4,7 @@
  *
  *     rank enters a round      its messages of the round wait for the other side
  *     both sides are there     the message's latency begins
- *     latency is over          its bytes start to flow (flows.h)
+ *     latency has passed       its bytes start to flow (flows.h)
  *     bytes have arrived       the sender is done with it; the receiver, if it reduces, later
  *     all messages are done    the rank enters its next round
  *

@@ -382,12 +382,12 @@ static void share_lines(const struct choice *choice)
     const struct strag_grid *grid = &choice->links->topology->grid;
     const struct around around = find_around(choice);
     for (int d = 0; d < grid->dims; d++) {
-        double lines = 1, looked_at = 0;
+        double lines = 1, examined = 0;
         for (int e = 0; e < grid->dims; e++)
             lines *= e == d ? 1 : around.last[e] - around.first[e] + 1;
         for (int u = 0; u < choice->units->count; u++)
-            looked_at += sample->lines[u] >> d & 1;
-        sample->part[d] = (float)(choice->units->count / looked_at / lines / stride_of(grid, d));
+            examined += sample->lines[u] >> d & 1;
+        sample->part[d] = (float)(choice->units->count / examined / lines / stride_of(grid, d));
     }
 }
 

@@ -421,7 +421,7 @@ static void json_loss(const struct strag_account *account, FILE *out)
 {
     const struct strag_loss *loss = account->loss;
     const char *comma = "";
-    fprintf(out, ",\"looked_at\":%llu,\"ranks_known\":%d", (unsigned long long)loss->calls,
+    fprintf(out, ",\"examined\":%llu,\"ranks_known\":%d", (unsigned long long)loss->calls,
             loss->ranks);
     json_number("own_seconds", loss->own, out);
     json_number("lost_seconds", loss->lost, out);

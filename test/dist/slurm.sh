@@ -94,6 +94,11 @@ if srun --mpi=list 2>&1 | grep -q pmix; then
     OMPI_MCA_coll_strag_priority=100 timeout 120 srun --mpi=pmix -N4 -n8 "${program[@]}" > "$work/out" 2>&1 ||
         { cat "$work/out"; fail srun; }
     ran 'srun --mpi=pmix'
+    timeout 240 "$srcdir/bench/compare" --mpirun srun --minutes 0.02 --sizes 4K --launches 1 --again 0 --tests blocking \
+        --components '' --output "$work" -- --mpi=pmix -N4 -n8 > "$work/out" 2>&1 || { cat "$work/out"; fail compare; }
+    grep -q '^8 ranks on 4 hosts$' "$work/out" || { cat "$work/out"; fail 'what compare says'; }
+    [ -s "$work/comparison.html" ] || fail "compare's page"
+    echo 'ok: bench/compare, whose ranks srun starts'
     ways=1
 else
     echo "left out: $(srun --version)'s srun has no PMIx: $(srun --mpi=list 2>&1 | paste -s -d ' ')"

@@ -91,8 +91,8 @@ def check(top):
 
 
 if __name__ == "__main__":
-    found, looked_at = check(sys.argv[1])
+    found, examined = check(sys.argv[1])
     for path, line, message in found:
         print(f"{path}:{line}: {message}")
-    print(f"references.py: {looked_at} names of files, {len(found)} of files that do not exist")
+    print(f"references.py: {examined} names of files, {len(found)} of files that do not exist")
     sys.exit(1 if found else 0)

@@ -5,7 +5,7 @@
  * the call would wait for ever.
  *
  * One process is the coordinator of five ranks; the PML below is made up: messages come as they are
- * listed, and every send is over at once.
+ * listed, and every send completes at once.
  */
 #include "watch/last_arrival.h"
 #include "wire/transport.h"

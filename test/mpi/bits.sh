@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # coll_strag_reproducible (bits.c): with `mapping` all runs on the same hosts have the same bits in every
-# call, whoever is late, and use the topology; with `ranks` they have them on any hosts. Of each, 2 runs;
+# call, whichever rank is late, and use the topology; with `ranks` they have them on any hosts. Of each, 2 runs;
 # STRAG_TEST_FULL=1: 20.
 set -eu
 . "${srcdir:-.}/test/mpi/common.sh"

@@ -6,7 +6,7 @@
  *     memory        an allocation, or a request of its own: there is no memory
  *     making        the same, but in MPI_Comm_dup
  *     post          the PML's isend or irecv: an error, and nothing is posted
- *     request       the same: what is posted is over at once, with an error; nothing is sent or
+ *     request       the same: what is posted completes at once, with an error; nothing is sent or
  *                   received
  *
  * A program chooses by the functions of failing.h. Or the environment does, for one that knows

@@ -103,7 +103,7 @@ static void begin_many(void)
 }
 
 /* Dups of a communicator that is being set up, by its own nonblocking call: at some moment its
- * setup is over on some ranks and not on others. */
+ * setup has ended on some ranks and not on others. */
 static void dup_meanwhile(void)
 {
     static uint64_t words[3][COUNT];

@@ -100,7 +100,7 @@ struct parcel {
     bool reduced;
     double bytes, rate;
     enum phase phase;
-    double until; /* of the latency; when it is over for the receiver, once arrived */
+    double until; /* of the latency; when it has ended for the receiver, once arrived */
     int nhops;
     struct strag_hop hops[64];
 };

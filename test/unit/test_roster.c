@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rosters of ranks that wait in a call: whoever is missing, rank 0 too, all that wait find out who
+ * Rosters of ranks that wait in a call: whichever rank is missing, rank 0 too, all that wait find out who
  * has not come, and who is elsewhere; one of them speaks, once. Messages take one exchange. At
  * 10,000 ranks and more the same, with what it costs.
  */

@@ -28,13 +28,13 @@ static struct strag_platform *platform_of(const struct strag_problem *problem)
 /* Whole hosts, the first one and the last one among them. */
 static void check_hosts(const struct strag_topology *topology, const struct strag_sample *sample)
 {
-    int n = topology->n, looked_at = 0;
+    int n = topology->n, examined = 0;
     for (int r = 0; r < n; r++) {
-        looked_at += sample->unit[r] >= 0;
+        examined += sample->unit[r] >= 0;
         if (r > 0 && topology->host_node[r] == topology->host_node[r - 1])
             assert_int_equal(sample->unit[r], sample->unit[r - 1]);
     }
-    assert_int_equal(looked_at, sample->count);
+    assert_int_equal(examined, sample->count);
     assert_int_equal(sample->unit[0], 0);
     assert_int_equal(sample->unit[n - 1], sample->chosen - 1);
     for (int i = 0; i < sample->count; i++)

@@ -178,7 +178,7 @@ static void give_up(struct shm_ranks *ranks, int rank)
     strag_shm_abandon(ranks->views[rank]);
 }
 
-/* Whoever waits drains. */
+/* A rank that waits drains. */
 static void wait_for_nothing(struct shm_ranks *ranks, int rank)
 {
     struct strag_transport *transport = &ranks->views[rank]->super;
@@ -214,7 +214,7 @@ static bool receives(struct shm_ranks *ranks, int rank, int from)
     return right;
 }
 
-/* Whoever waits takes what is in the way of others, but only then. */
+/* A rank that waits takes what is in the way of others, but only then. */
 TEST(a_starved_rank_is_helped)
 {
     struct shm_ranks ranks;
@@ -363,7 +363,7 @@ TEST(values_are_shared_where_they_are)
     finish(&ranks);
 }
 
-/* A call whose elements are too long does not enter: whoever looks after the communicator at the
+/* A call whose elements are too long does not enter: the rank that looks after the communicator at the
  * time is left alone. */
 TEST(who_looks_after_is_not_thrown_out)
 {
@@ -437,7 +437,7 @@ static void leave_one_behind(struct shm_ranks *ranks, unsigned rings, unsigned s
 }
 
 /* What a rank has not taken in an earlier call keeps its ring, but not for ever: that is no
- * mismatch, although this call is over for that rank. */
+ * mismatch, although this call has ended for that rank. */
 TEST(earlier_messages_are_no_mismatch)
 {
     struct shm_ranks ranks;
