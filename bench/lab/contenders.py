@@ -10,6 +10,7 @@ import dataclasses
 TUNED = {3: "recursive-doubling", 4: "ring", 6: "rabenseifner"}
 SLOW_MOST = 1 << 20  # bytes; algorithms that send whole vectors take too long with more
 ONE_PORT = ("swing", "bucket")  # on tori these run with one port, too
+ONE_PORT_NAME = "-1-port"
 DOUBLING_MOST = 256 << 10  # the same for recursive doubling with many ranks
 WHOLE_VECTORS = ("recursive-doubling", "swing-latency")
 NO_STRAG = "ompi_comm_coll_preference=^strag"
@@ -37,7 +38,7 @@ def strag_ones(strag, wanted=()):
             late = f",coll_strag_straggler={strag.late}" if strag.needs_late(name) else ""
             yield Contender(f"strag-{name}", f"coll_strag_algorithm={name}{late}", name)
         if name in ONE_PORT and strag.network.kind == "torus" and (not wanted or name in wanted):
-            yield Contender(f"strag-{name}-1-port",
+            yield Contender(f"strag-{name}{ONE_PORT_NAME}",
                             f"coll_strag_algorithm={name},coll_strag_ports=1", f"{name}:1")
 
 
@@ -67,21 +68,13 @@ def pinned(strag, wanted=()):
 
 
 def for_many(strag, wanted=()):
-    """Those worth their time with 32 hosts and more, at rates where a vector takes seconds. linear,
-    nonoverlapping and basic send a vector per rank over one link, and are omitted; segmented-ring is
-    ring there. What takes several times as long as the ring has shorter vectors only: recursive
-    doubling, which sends log2(ranks) vectors; han; and on tori rabenseifner. So has tuned itself,
-    which runs one of those that are pinned."""
-    network = strag.network
-    torus = network.kind == "torus"
-    found = list(strag_ones(strag, wanted))
-    found += [Contender(name, f"{NO_STRAG},most={SLOW_MOST}") for name in ("tuned", "tuned-again")]
-    found += tuned_ones([4])
-    for number, most in ((6, SLOW_MOST if torus else None), (3, DOUBLING_MOST)):
-        text = f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm={number}"
-        found.append(Contender(f"tuned-{TUNED[number]}", text + (f",most={most}" if most else "")))
-    if any(host.ranks > 1 for host in network.hosts):
-        found.append(Contender("han", f"ompi_comm_coll_preference=han,most={SLOW_MOST}"))
+    """Those worth their time with 32 hosts and more, at rates at which a vector takes seconds: recursive doubling, which
+    sends log2(ranks) vectors, has shorter ones only."""
+    found = [contender for contender in strag_ones(strag, wanted) if not contender.name.endswith(ONE_PORT_NAME)]
+    found += stock_ones()
+    for contender in found:
+        if contender.name == "tuned-recursive-doubling":
+            contender.text += f",most={DOUBLING_MOST}"
     return found
 
 

@@ -246,7 +246,7 @@ SCENARIOS = [
     uneven_scenario(),
     torus_scenario(),
     many_scenario("torus-8x8", "Torus 8x8", Point("ties-split", "torus:8x8", 4), "256K,1M", TORUS_MOST,
-                  algorithms=("bucket", "hamiltonian", "swing"), bars=(Bar("strag-auto", MIB, "stock", 1 / 3.8),)),
+                  algorithms=("bucket", "swing"), bars=(Bar("strag-auto", MIB, "stock", 1 / 3.8),)),
     *unconfigured_scenarios(),
 ]
 
