@@ -10,7 +10,8 @@ doc: $(doc_strag)
 	@doxygen --version > /dev/null 2>&1 || { echo 'make doc: doxygen is missing (Debian: apt-get install doxygen)' >&2; exit 1; }
 	@$(MKDIR_P) $(doc_shown) && \
 	$(doc_strag) plan ring -n 4 --format svg > $(doc_shown)/ring.svg && \
-	$(doc_strag) topology swing --layout $(srcdir)/examples/oversubscribed.conf --format svg > $(doc_shown)/oversubscribed.svg && \
+	cp -f $(srcdir)/examples/oversubscribed.conf $(doc_shown) && (cd $(doc_shown) && ../../$(doc_strag) topology swing \
+		--layout oversubscribed.conf --format svg > oversubscribed.svg) && \
 	$(doc_strag) cost all --torus 8x8 --bytes 1K..64M --format svg > $(doc_shown)/cost.svg 2> /dev/null && \
 	here=`pwd` && cd $(srcdir) && { cat doc/Doxyfile && echo "PROJECT_NUMBER = $(PACKAGE_VERSION)" && \
 	echo "OUTPUT_DIRECTORY = $$here/doc" && echo "IMAGE_PATH = $$here/$(doc_shown)"; } | doxygen -
