@@ -440,7 +440,7 @@ def readme_numbers(rows, sections):
     yield "| median of all sizes and machines measured (lowest to highest) | |"
     yield "|---|---|"
     yield f"| Open MPI's own choice, between hosts, takes | {middle(choice)} |"
-    yield f"| its fastest algorithm and setting, which one has to measure, takes | {middle(best)} |"
+    yield f"| its fastest algorithm and setting, found by measuring them all, takes | {middle(best)} |"
     yield f"| the worst loss: {where} | strag takes **{loss:.2f}** times as long |"
 
 

@@ -9,8 +9,6 @@ import dataclasses
 # Open MPI 4.1's names for the numbers of coll_tuned_allreduce_algorithm.
 TUNED = {3: "recursive-doubling", 4: "ring", 6: "rabenseifner"}
 SLOW_MOST = 1 << 20  # bytes; algorithms that send whole vectors take too long with more
-ONE_PORT = ("swing", "bucket")  # on tori these run with one port, too
-ONE_PORT_NAME = "-1-port"
 DOUBLING_MOST = 256 << 10  # the same for recursive doubling with many ranks
 WHOLE_VECTORS = ("recursive-doubling", "swing-latency")
 NO_STRAG = "ompi_comm_coll_preference=^strag"
@@ -37,9 +35,6 @@ def strag_ones(strag, wanted=()):
         if not wanted or name in wanted:
             late = f",coll_strag_straggler={strag.late}" if strag.needs_late(name) else ""
             yield Contender(f"strag-{name}", f"coll_strag_algorithm={name}{late}", name)
-        if name in ONE_PORT and strag.network.kind == "torus" and (not wanted or name in wanted):
-            yield Contender(f"strag-{name}{ONE_PORT_NAME}",
-                            f"coll_strag_algorithm={name},coll_strag_ports=1", f"{name}:1")
 
 
 def tuned_ones(numbers=TUNED):
@@ -70,8 +65,7 @@ def pinned(strag, wanted=()):
 def for_many(strag, wanted=()):
     """Those worth their time with 32 hosts and more, at rates at which a vector takes seconds: recursive doubling, which
     sends log2(ranks) vectors, has shorter ones only."""
-    found = [contender for contender in strag_ones(strag, wanted) if not contender.name.endswith(ONE_PORT_NAME)]
-    found += stock_ones()
+    found = [*strag_ones(strag, wanted), *stock_ones()]
     for contender in found:
         if contender.name == "tuned-recursive-doubling":
             contender.text += f",most={DOUBLING_MOST}"

@@ -58,7 +58,7 @@ const struct coll_strag_text coll_strag_texts[] = {
     [COLL_STRAG_WARN_MODEL] =
         {"coll/strag cannot use this model file (coll_strag_model). The job goes on without it:\n"
          "the cost model's numbers come from other parameters, or are defaults.\n"
-         "`strag-tune --model` writes such files, and its man page describes the "
+         "`strag-tune --model` writes such files, and strag(1) describes the "
          "format.\n" WHAT_AND_WHY,
          FIRST_AND_OTHER_HOSTS},
     [COLL_STRAG_WARN_PLAN] = {no_plan, FIRST_AND_OTHER_HOSTS},

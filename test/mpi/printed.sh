@@ -12,9 +12,9 @@ command -v python3 > /dev/null || {
 own_folder printed
 top=$(cd "$srcdir" && pwd)
 declare -A elsewhere=(
-    [apt-get]=below [sudo]='below, and make' [autoreconf]=quickstart [./configure]=dist/configure.sh [make]=dist/install.sh
+    [apt-get]=below [sudo]='below, and make' [autoreconf]=quickstart [mkdir]=quickstart [../configure]=dist/configure.sh [make]=dist/install.sh
     [export]=dist/slurm.sh [eval]=dist/slurm.sh [srun]=dist/slurm.sh [module]=dist/modules.sh [cc]=dist/library.sh
-    [SOURCE/bench/compare]=mpi/compare.sh [PYTHONPATH=PREFIX/share/strag/python]=dist/python.sh)
+    [../bench/compare]=mpi/compare.sh [PYTHONPATH=PREFIX/share/strag/python]=dist/python.sh)
 # Lines of a shell begin with a command, a path or a variable.
 grep -hE '^ {4,}' "$top/README.md" "$top"/doc/guide/*.md | sed -E 's/^ +(\$ )?//' | while read -r first rest; do
     case $first in
@@ -37,7 +37,7 @@ grep -q "among $("$STRAG" list | wc -l) algorithms" "$top/README.md" || fail 'RE
 
 mkdir "$files/build"
 cd "$files/build"
-ln -s "$top/examples" "$top/models" ..
+ln -s "$top/bench" "$top/examples" "$top/models" ..
 ln -s "$builddir/bench" .
 cp "$top/examples/tree.yaml" topology.yaml
 printf 'SwitchName=a Nodes=n[01-08]\nSwitchName=b Nodes=i02r13n[07-10]\nSwitchName=c Switches=a,b\n' > topology.conf
@@ -92,7 +92,7 @@ mpirun()
 while read -r command; do
     command=${command//\/etc\/slurm\//}
     command=${command/#..\/bench\/lab\/lab/lab}
-    (eval "set -e; ${command//SOURCE/$top}") > output 2>&1 < /dev/null ||
+    (eval "set -e; $command") > output 2>&1 < /dev/null ||
         { tail -n 20 output; fail "$command"; }
 done < "$files/commands"
 echo "ok: $(wc -l < "$files/commands") commands, $(wc -l < launched) kinds of jobs"
