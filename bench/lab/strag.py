@@ -51,33 +51,26 @@ class Strag:
                             "--rank", "0").returncode == 2
 
     @functools.lru_cache(maxsize=None)
-    def explain(self, size, *ports):
+    def explain(self, size):
         """What `strag explain` says, with the component's model."""
         delay = ["--delay", f"{LONG_DELAY_US:g}"] if self.late else []
-        done = self.run("explain", *self.place, *ports, *delay, *MODEL, "--bytes", str(size), "--format",
+        done = self.run("explain", *self.place, *delay, *MODEL, "--bytes", str(size), "--format",
                         "json")
         done.check_returncode()
         return json.loads(done.stdout)["sizes"][0]
 
-    def choices(self, size, *ports):
+    def choices(self, size):
         """{algorithm: blocks} as the component chooses, where the number depends on the size."""
         return {candidate["algorithm"]: candidate["blocks"]
-                for candidate in self.explain(size, *ports)["candidates"] if "blocks" in candidate}
+                for candidate in self.explain(size)["candidates"] if "blocks" in candidate}
 
     def chosen(self, size):
         """The algorithm that runs at this size when none is pinned."""
         return self.explain(size)["algorithm"]
 
-    @staticmethod
-    def words(name):
-        """"swing:1" is swing with one port."""
-        algorithm, _, ports = name.partition(":")
-        return [algorithm] + (["--ports", ports] if ports else [])
-
     def blocks(self, name, size):
         """The number of blocks that the component chooses for this algorithm; None: no choice."""
-        algorithm, *ports = self.words(name)
-        return self.choices(size, *ports).get(algorithm)
+        return self.choices(size).get(name)
 
     @functools.lru_cache(maxsize=None)
     def plan(self, name, blocks=None):
@@ -87,7 +80,7 @@ class Strag:
             if option in place:
                 del place[place.index(option):place.index(option) + 2]
         cut = ["--blocks", str(blocks)] if blocks else []
-        done = self.run("plan", *self.words(name), *place, *cut, "--format", "json")
+        done = self.run("plan", name, *place, *cut, "--format", "json")
         if done.returncode == 2:
             return None
         done.check_returncode()
@@ -131,7 +124,7 @@ class Strag:
         late = ["--delay", f"{delay:g}"] if self.late else []
         blocks = self.blocks(name, size)
         late += ["--blocks", str(blocks)] if blocks else []
-        done = self.run("cost", *self.words(name), *self.place, *late, "--bytes", str(size), "--alpha", "0",
+        done = self.run("cost", name, *self.place, *late, "--bytes", str(size), "--alpha", "0",
                         "--local-alpha", "0", "--link-latency", "0", "--hop-latency", "0",
                         "--local-bandwidth", "400", "--reduce-bandwidth", "0",
                         "--mode", "clocks", "--format", "csv")
