@@ -187,6 +187,21 @@ static int advance(struct stream *stream)
     return code;
 }
 
+/* After an error: no message may arrive later, and requests would keep the communicator. */
+static void drop(ompi_request_t **request)
+{
+    if (MPI_REQUEST_NULL == *request)
+        return;
+    ompi_request_cancel(*request);
+    ompi_request_free(request); /* takes effect when it completes */
+}
+
+static void drop_pieces(struct stream *stream)
+{
+    for (; stream->done < stream->posted; stream->done++)
+        drop(&stream->requests[stream->done % SLOTS]);
+}
+
 /* Send a rate to the rank from which this one receives, and receive one from the rank to which it
  * sends. Pieces are received meanwhile: that rank may still be busy with the round before.
  * @param rates  [0] is sent, [1] received */
@@ -209,8 +224,8 @@ static int tell_sender(struct stream *in, struct stream *out, double rates[2])
         if (code == OMPI_SUCCESS)
             code = ompi_request_wait(&requests[i], MPI_STATUS_IGNORE);
     }
-    if (code != OMPI_SUCCESS && MPI_REQUEST_NULL != requests[0])
-        ompi_request_cancel(requests[0]); /* no message may arrive in `rates` later */
+    for (int i = 0; i < 2 && code != OMPI_SUCCESS; i++)
+        drop(&requests[i]);
     return code;
 }
 
@@ -238,7 +253,13 @@ static int probe_round(const struct coll_strag_partners *partners,
         opal_progress();
     }
     rates[0] = strag_probe_clock_rate(&in.clock, PIECE);
-    return code == OMPI_SUCCESS ? tell_sender(&in, &out, rates) : code;
+    if (code == OMPI_SUCCESS)
+        code = tell_sender(&in, &out, rates);
+    if (code != OMPI_SUCCESS) {
+        drop_pieces(&in);
+        drop_pieces(&out);
+    }
+    return code;
 }
 
 /* This rank's host takes part in a probe. */

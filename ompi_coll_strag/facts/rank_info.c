@@ -127,19 +127,28 @@ static size_t segment_to(ompi_proc_t *proc, size_t usual)
     return shortest;
 }
 
+/* Open MPI makes a remote rank's process when it is first looked up, and has a sentinel until then.
+ * Only one remote rank is looked up here: 10,000 would take megabytes in each process. */
+static enum coll_strag_lane lane_to(ompi_communicator_t *comm, int rank)
+{
+    const ompi_proc_t *proc = ompi_group_get_proc_ptr_raw(comm->c_remote_group, rank);
+    return !ompi_proc_is_sentinel((ompi_proc_t *)proc) &&
+                   OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags)
+               ? COLL_STRAG_MEMORY
+               : COLL_STRAG_NETWORK;
+}
+
 static void find_segments(ompi_communicator_t *comm, uint64_t *segments)
 {
     bool known[STRAG_LANES] = {false};
     for (int l = 0; l < STRAG_LANES; l++)
         segments[l] = usual_segments[l];
     for (int rank = 0; rank < ompi_comm_size(comm) && coll_strag_pml_is_ob1(); rank++) {
-        ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
-        enum coll_strag_lane lane = OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags)
-                                        ? COLL_STRAG_MEMORY
-                                        : COLL_STRAG_NETWORK;
-        if (known[lane] || rank == ompi_comm_rank(comm))
+        if (rank == ompi_comm_rank(comm))
             continue;
-        segments[lane] = segment_to(proc, segments[lane]);
+        const enum coll_strag_lane lane = lane_to(comm, rank);
+        if (!known[lane])
+            segments[lane] = segment_to(ompi_comm_peer_lookup(comm, rank), segments[lane]);
         known[lane] = true;
     }
 }

@@ -347,7 +347,8 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
         (void)advance(module, comm, true);
     }
     __atomic_store_n(&module->waited_for, false, __ATOMIC_RELAXED);
-    return coll_strag_undecided(&module->failure);
+    const int code = coll_strag_undecided(&module->failure);
+    return code == OMPI_SUCCESS ? coll_strag_failure(comm) : code;
 }
 
 /* As in struct coll_strag_job: a setup that a nonblocking call has begun goes on. */

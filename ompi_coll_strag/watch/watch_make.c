@@ -6,8 +6,12 @@
 
 #include <stdlib.h>
 
-/* Consecutive messages of a decision: the last rank's announcement, a vote, the decision. */
-static const double messages_in_turn = 3;
+/* What a decision costs at most: three consecutive messages (the last rank's announcement, a vote,
+ * the decision), and on rank 0 an announcement from and a decision for each of the others. */
+static double price_of_decision(double latency, double overhead, int n)
+{
+    return 3 * latency + 2 * (n - 1) * overhead;
+}
 
 /* As in struct strag_judge_options. */
 static void make_table(void *context, const struct strag_state_record *state,
@@ -64,7 +68,8 @@ static void make_any(void *context, const struct strag_state_record *state,
     if (model)
         inputs.model = *model;
     const double latency = coll_strag_select_without(&inputs, watch->options.decision, state, made);
-    *price = messages_in_turn * latency;
+    *price = price_of_decision(latency, inputs.model.model.overhead,
+                               ompi_comm_size(watch->options.comm));
 }
 
 /* As in struct strag_judge_options. */
