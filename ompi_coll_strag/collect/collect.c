@@ -98,7 +98,8 @@ static void say_missing(struct coll_strag_collect *collect, double wait_limit)
         count++;
     }
     coll_strag_say_awaited(collect->comm,
-                           coll_strag_teardown_is_final() ? "MPI_Finalize" : "MPI_Comm_free",
+                           coll_strag_teardown_is_final(collect->comm) ? "MPI_Finalize"
+                                                                       : "MPI_Comm_free",
                            missing, count, COLL_STRAG_COLLECT_SILENTLY, wait_limit);
 }
 

@@ -313,7 +313,8 @@ static void end_ledger(struct coll_strag_teardown *teardown)
         COLL_STRAG_OWNER(teardown, struct coll_strag_ledger, teardown);
     if (!ledger->collecting)
         begin_end(teardown);
-    const bool first = ompi_comm_rank(ledger->comm) == 0, final = coll_strag_teardown_is_final();
+    const bool first = ompi_comm_rank(ledger->comm) == 0,
+               final = coll_strag_teardown_is_final(ledger->comm);
     const double wait_limit = final   ? COLL_STRAG_COLLECT_WAIT_LIMIT
                               : first ? COLL_STRAG_COLLECT_IN_FREE
                                       : COLL_STRAG_COLLECT_BRIEFLY;

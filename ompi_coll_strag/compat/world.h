@@ -17,6 +17,17 @@ static inline int coll_strag_world_size(void)
     return coll_strag_world() ? coll_strag_world()->c_local_group->grp_proc_count : 0;
 }
 
+/* Does MPI_Finalize end the communicator? One of a session is freed by the program, also later. */
+static inline bool coll_strag_is_finalized(const ompi_communicator_t *comm)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    return NULL == comm->instance || comm->instance == ompi_mpi_comm_world.comm.instance;
+#else
+    (void)comm;
+    return true;
+#endif
+}
+
 /* Are all processes of a communicator of this one's job? */
 static inline bool coll_strag_is_of_this_job(const ompi_communicator_t *comm)
 {

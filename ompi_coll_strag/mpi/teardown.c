@@ -2,6 +2,7 @@
 #include "teardown.h"
 
 #include "compat/attributes.h"
+#include "compat/world.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,12 +20,18 @@ static struct {
 
 enum { BEGIN = 1, END };
 
-/* One whose BEGIN or END has not been called. @param comm  NULL if it may be any communicator's */
+/* @param comm  the communicator that is being freed; NULL if MPI_Finalize has been called */
+static bool has_come(const struct coll_strag_teardown *teardown, const ompi_communicator_t *comm)
+{
+    return comm ? teardown->comm == comm : coll_strag_is_finalized(teardown->comm);
+}
+
+/* One whose time has come, and whose BEGIN or END has not been called. @param comm  see has_come */
 static struct coll_strag_teardown *take_next(const ompi_communicator_t *comm, int what)
 {
     pthread_mutex_lock(&state.lock);
     struct coll_strag_teardown *teardown = state.first;
-    while (teardown && (teardown->called >= what || (comm && teardown->comm != comm)))
+    while (teardown && (teardown->called >= what || !has_come(teardown, comm)))
         teardown = teardown->next;
     if (teardown)
         teardown->called = what;
@@ -32,15 +39,17 @@ static struct coll_strag_teardown *take_next(const ompi_communicator_t *comm, in
     return teardown;
 }
 
-/* Call the teardowns. @param comm  the communicator that is being freed; NULL if MPI ends */
+/* Call the teardowns. @param comm  see has_come */
 static void run(const ompi_communicator_t *comm)
 {
     struct coll_strag_teardown *teardown;
     state.ending = state.ending || !comm;
-    while (!state.ended && (teardown = take_next(comm, BEGIN)) != NULL)
+    if (state.ended && (!comm || coll_strag_is_finalized(comm)))
+        return;
+    while ((teardown = take_next(comm, BEGIN)) != NULL)
         if (teardown->begin)
             teardown->begin(teardown);
-    while (!state.ended && (teardown = take_next(comm, END)) != NULL)
+    while ((teardown = take_next(comm, END)) != NULL)
         teardown->end(teardown);
     state.ended = state.ended || !comm;
 }
@@ -57,9 +66,9 @@ void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_commu
     pthread_mutex_unlock(&state.lock);
 }
 
-bool coll_strag_teardown_is_final(void)
+bool coll_strag_teardown_is_final(const ompi_communicator_t *comm)
 {
-    return state.ending;
+    return state.ending && coll_strag_is_finalized(comm);
 }
 
 void coll_strag_teardown_leave(struct coll_strag_teardown *teardown)

@@ -46,14 +46,15 @@ struct coll_strag_teardown {
     struct coll_strag_teardown *next;
 };
 
-/** Let both be called when the communicator is freed or MPI ends. If either is in progress, they
- * are called now; if the communicator's attribute is already gone, when MPI ends. */
+/** Let both be called when the communicator is freed, or by MPI_Finalize unless it is a session's.
+ * If either is in progress, they are called now; if the communicator's attribute is already gone,
+ * when MPI ends. */
 void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
                                 void (*begin)(struct coll_strag_teardown *teardown),
                                 void (*end)(struct coll_strag_teardown *teardown));
 
-/** Does MPI end? If not, a communicator is being freed. */
-bool coll_strag_teardown_is_final(void);
+/** Is the communicator torn down by MPI_Finalize? If not, it is being freed. */
+bool coll_strag_teardown_is_final(const ompi_communicator_t *comm);
 
 /** Detach: nothing is left to be done. Allowed without attach, if all members are 0. */
 void coll_strag_teardown_leave(struct coll_strag_teardown *teardown);
