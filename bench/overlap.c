@@ -11,7 +11,8 @@
  *   the ranks' own copying and reducing, which nothing hides.
  *
  * Each side has buffers of its own: where one reads the other rank's buffer (libnbc does, where the
- * kernel lets it), its lines are in two caches, and the next rank that writes there would pay for that.
+ * kernel lets it), its lines are in two caches, and the next rank that writes there would pay for
+ * that.
  *
  * With --sleep the computation leaves its processor to others: that is for ranks which stand for
  * hosts with processors of their own (bench/lab).

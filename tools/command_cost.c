@@ -359,24 +359,28 @@ static int run_on(const struct command *command, const struct arguments *argumen
 }
 
 /* A plan is priced only if it is proved to be an allreduce. */
-static bool is_proved(const struct command *command, const struct file_plan *plan)
+static int prove(const struct command *command, const struct file_plan *plan)
 {
     struct strag_error err;
     const int status = plan->given
                            ? strag_given_prove(plan->given, &strag_given_asked, NULL, NULL, &err)
                            : STRAG_OK;
-    return status == STRAG_OK || refuse_value(command, OPTION_PLAN, status, &err);
+    return status == STRAG_OK
+               ? EXIT_DONE
+               : complain(command, status, "%s: %s", option_name(OPTION_PLAN), err.text);
 }
 
 static int run(const struct command *command, const struct arguments *arguments)
 {
     struct file_plan plan;
     struct algorithms named;
-    int result = EXIT_USAGE;
     if (!open_file_plan(command, arguments, &plan))
         return EXIT_USAGE;
-    if (is_proved(command, &plan) && read_algorithms(command, &plan, "all", &named))
-        result = run_on(command, &plan.arguments, &named);
+    int result = prove(command, &plan);
+    if (result == EXIT_DONE)
+        result = read_algorithms(command, &plan, "all", &named)
+                     ? run_on(command, &plan.arguments, &named)
+                     : EXIT_USAGE;
     close_file_plan(&plan);
     return result;
 }

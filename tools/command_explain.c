@@ -125,7 +125,7 @@ static int explain(struct explanation *explanation, const struct strag_rules *ru
         status = explain_open_levels(machine, &explanation->levels, &err);
     clear_terminal();
     const int result = status == STRAG_OK
-                           ? explain_choice(explanation, &choice, rules, writer)
+                           ? explain_choice(explanation, &choice, circumstances.rules, writer)
                            : complain(machine->command, status, "%s%s",
                                       choice.rules_status != STRAG_OK ? "--rules: " : "", err.text);
     explain_close_levels(&explanation->levels);

@@ -9,11 +9,11 @@
 #define STRAG_COMMANDS_H
 
 #include "algorithms/table.h"
+#include "machine/layout.h"
 #include "options.h"
 #include "plan/given.h"
 
-/* More ranks than any machine has, so that a mistyped -n does not take all memory. */
-#define RANKS_MAX (1 << 24)
+#define RANKS_MAX STRAG_LAYOUT_RANKS_MAX
 
 /** Does -n or a topology say how many ranks there are? */
 bool says_ranks(const struct arguments *arguments);

@@ -182,17 +182,17 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     if (status == STRAG_OK) {
         set_hosts(weighted, &count);
         weighted->share = calloc((size_t)weighted->uplinks.hosts, sizeof *weighted->share);
+        if (weighted->share)
+            find_shares(weighted, &count);
         status = weighted->share
                      ? find_segments(problem, weighted, err)
                      : strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the shares of %d ranks",
                                   problem->n);
     }
-    if (status == STRAG_OK) {
-        find_shares(weighted, &count);
+    if (status == STRAG_OK)
         *prepared = weighted;
-    } else {
+    else
         release(weighted);
-    }
     return status;
 }
 

@@ -16,6 +16,9 @@
 
 #include "machine/topology.h"
 
+/* More ranks than any machine has, so that a mistyped number does not take all memory. */
+#define STRAG_LAYOUT_RANKS_MAX (1 << 24)
+
 /* A switch of a tree. switches[0] is the root, and every other one comes after its parent. */
 struct strag_switch {
     char *name;    /* NULL if it has none */

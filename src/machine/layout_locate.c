@@ -296,9 +296,9 @@ static int count_ranks(const struct strag_layout *layout, const struct choice *c
         room += ranks_of(&layout->hosts[choice->host[i]], ranks_per_host);
     if (room == 0)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "the layout has no hosts");
-    if (room > INT32_MAX && *n == 0)
+    if (room > STRAG_LAYOUT_RANKS_MAX && *n == 0)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "the layout has %lld ranks; must be at most %d",
-                          (long long)room, INT32_MAX);
+                          (long long)room, STRAG_LAYOUT_RANKS_MAX);
     if (*n > room)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "%d ranks do not fit: there is room for %lld on %s", *n, (long long)room,

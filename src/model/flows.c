@@ -6,6 +6,7 @@
  */
 #include "model/flows.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -124,6 +125,8 @@ static bool grow(struct strag_flows *flows)
 {
     int room = flows->room ? 2 * flows->room : 64;
     size_t count = (size_t)room;
+    if (room > INT_MAX / flows->longest) /* crossings have numbers, and that many take 50 GB */
+        return false;
     if (!resize((void **)&flows->flows, count, sizeof *flows->flows) ||
         !resize((void **)&flows->crossings, count * (size_t)flows->longest,
                 sizeof *flows->crossings) ||

@@ -29,7 +29,8 @@ struct rule_size {
 };
 
 struct rule {
-    int line;
+    int line;    /* names the rule */
+    bool copied; /* to a saved file: names of plans are not relative to that */
     struct strag_interval hosts, ranks_per_host, ranks; /* 0 .. INT_MAX for any */
     int network;                                        /* -1 for any */
     int nsizes;
@@ -140,7 +141,7 @@ static int read_plan(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
     struct strag_text name = {NULL, 0};
     const char *slash = strrchr(yaml->source.name, '/');
     int status = strag_yaml_text(yaml, node, &name);
-    if (status != STRAG_OK || !slash || name.text[0] == '/') {
+    if (status != STRAG_OK || !slash || name.text[0] == '/' || rule->copied) {
         entry->plan = name.text;
         return status;
     }
@@ -219,7 +220,11 @@ static int read_rule(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
     struct strag_rules *rules = target;
     if (rules->count == RULES_MAX)
         return strag_yaml_fail(yaml, node, "more than %d rules", RULES_MAX);
-    struct rule *rule = add_rule(rules, strag_yaml_line(node));
+    const int line = strag_yaml_line(node);
+    if (rules->count && rules->rule[rules->count - 1].line == line)
+        return strag_yaml_fail(yaml, node,
+                               "each rule must begin on a line of its own, which names it");
+    struct rule *rule = add_rule(rules, line);
     if (!rule)
         return strag_source_memory(&yaml->source);
     int status = strag_yaml_mapping(yaml, node, "rule", keys, rule);
@@ -298,7 +303,10 @@ int strag_rules_yaml_sizes(struct strag_yaml *yaml, const yaml_node_t *node, voi
     struct strag_rules *rules = calloc(1, sizeof *rules);
     *(struct strag_rules **)target = rules;
     struct rule *rule = rules ? add_rule(rules, strag_yaml_line(node)) : NULL;
-    return rule ? read_sizes(yaml, node, rule) : strag_source_memory(&yaml->source);
+    if (!rule)
+        return strag_source_memory(&yaml->source);
+    rule->copied = true;
+    return read_sizes(yaml, node, rule);
 }
 
 int strag_rules_set_source(struct strag_rules *rules, const char *name, int line,
@@ -375,6 +383,7 @@ static bool holds(const struct rule *rule, const struct strag_problem *problem)
 struct application {
     const struct strag_problem *problem;
     const struct strag_model *model;
+    const struct strag_select_options *options;
     const struct strag_table *table;
 };
 
@@ -387,7 +396,8 @@ static int append_algorithm(struct strag_table *table, const struct application 
     struct strag_problem problem = *application->problem;
     struct strag_table own;
     problem.blocks = size->blocks;
-    int status = strag_select_one(size->algorithm, &problem, application->model, &own, err);
+    int status = strag_select_one(size->algorithm, &problem, application->model,
+                                  application->options, &own, err);
     if (status == STRAG_OK)
         *fits = strag_table_append_part(table, &own, size->from, end);
     return status;
@@ -423,10 +433,10 @@ static int apply(const struct strag_rules *rules, const struct rule *rule,
 }
 
 int strag_rules_apply(const struct strag_rules *rules, const struct strag_problem *problem,
-                      const struct strag_model *model, struct strag_table *table, int *line,
-                      struct strag_error *err)
+                      const struct strag_model *model, const struct strag_select_options *options,
+                      struct strag_table *table, int *line, struct strag_error *err)
 {
-    const struct application application = {problem, model, table};
+    const struct application application = {problem, model, options, table};
     int i = 0, status = STRAG_OK;
     while (i < rules->count && !holds(&rules->rule[i], problem))
         i++;

@@ -500,23 +500,28 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
 }
 
 int strag_select_one(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                     const struct strag_model *model, struct strag_table *table,
-                     struct strag_error *err)
+                     const struct strag_model *model, const struct strag_select_options *options,
+                     struct strag_table *table, struct strag_error *err)
 {
-    const struct strag_select_options options = {.only = algorithm};
-    const bool choose_blocks = algorithm->choices && problem->blocks == 0;
-    struct strag_selection *selection;
-    int status = choose_blocks ? strag_select(problem, model, &options, &selection, err)
-                               : strag_algorithm_claim(algorithm, problem, NULL, err);
-    if (status != STRAG_OK)
-        return status;
-    if (choose_blocks) {
+    const struct strag_select_options one = {
+        .only = algorithm,
+        .quick = options->quick,
+        .progress = options->progress,
+    };
+    const bool too_long = one.quick && algorithm->takes_long && algorithm->takes_long(problem);
+    struct strag_selection *selection = NULL;
+    int status = STRAG_ERR_UNSUPPORTED;
+    if (algorithm->choices && problem->blocks == 0 && !too_long)
+        status = strag_select(problem, model, &one, &selection, err);
+    if (status == STRAG_OK) {
         *table = selection->table;
         strag_selection_free(selection);
-    } else {
-        *table = (struct strag_table){1, {{0, algorithm, problem->blocks}}};
+    } else if (status == STRAG_ERR_UNSUPPORTED) {
+        status = strag_algorithm_claim(algorithm, problem, NULL, err);
+        if (status == STRAG_OK)
+            *table = (struct strag_table){1, {{0, algorithm, problem->blocks}}};
     }
-    return STRAG_OK;
+    return status;
 }
 
 double strag_selection_seconds(const struct strag_selection *selection,

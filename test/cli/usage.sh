@@ -73,8 +73,11 @@ sed -i 's/"peer":2/"peer":3/' "$work/ring.json"
 refuses "strag cost: --plan: $work/ring.json: ranks[0].ops[1].peer: an integer from 0 to 2 is accepted" \
     cost --plan "$work/ring.json" --bytes 32
 echo '{"strag-plan":1,"algorithm":"none","n":2,"blocks":1,"groups":[{"ranks":[0,2],"ops":[]}]}' > "$work/none.json"
-refuses 'strag cost: --plan: rank 0 ends with 1 of 2 contributions in block 0' \
-    cost --plan "$work/none.json" --bytes 32
+gives 1 cost --plan "$work/none.json" --bytes 32
+equal 'a false plan' "$(<"$work/err")" 'strag cost: --plan: rank 0 ends with 1 of 2 contributions in block 0'
+
+refuses 'strag topology: the layout has 1048576000 ranks; must be at most 16777216' \
+    topology --torus 1024x1024 --ranks-per-node 1000
 
 # Options that a command does not take, or that stand alone.
 refuses "strag list: unknown option '--forma' (nearest: --format); accepted: --format, --help" list --forma json

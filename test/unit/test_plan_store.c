@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A store makes each plan once, whichever user asks first; it lives as long as its last user; and what
- * runs a plan changes nothing in it.
+ * A store makes each plan once, whichever user asks first; it lives as long as its last user; and
+ * what runs a plan changes nothing in it.
  */
 #include "plan/plan_store.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rosters of ranks that wait in a call: whichever rank is missing, rank 0 too, all that wait find out who
- * has not come, and who is elsewhere; one of them speaks, once. Messages take one exchange. At
- * 10,000 ranks and more the same, with what it costs.
+ * Rosters of ranks that wait in a call: whichever rank is missing, rank 0 too, all that wait find
+ * out who has not come, and who is elsewhere; one of them speaks, once. Messages take one exchange.
+ * At 10,000 ranks and more the same, with what it costs.
  */
 #include "run/roster.h"
 #include "support.h"

@@ -63,6 +63,8 @@ static struct strag_table model(void)
                                           {4096, support_algorithm("circulant")}}};
 }
 
+static const struct strag_select_options usual;
+
 /* Apply rules to n ranks, this many per host, and compare the table and the line. */
 static void expect(const char *text, int n, int ranks_per_host, int line, const char *table)
 {
@@ -74,7 +76,7 @@ static void expect(const char *text, int n, int ranks_per_host, int line, const 
     if (ranks_per_host > 0)
         assert_int_equal(strag_topology_flat(n, ranks_per_host, &topology, &err), STRAG_OK);
     const struct strag_problem problem = {.n = n, .topology = topology};
-    if (strag_rules_apply(rules, &problem, &costs, &got, &at, &err) != STRAG_OK)
+    if (strag_rules_apply(rules, &problem, &costs, &usual, &got, &at, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     assert_int_equal(at, line);
     assert_string_equal(show(&got), table);
@@ -172,7 +174,7 @@ static void expect_unsupported(const char *text, struct strag_table table, const
     int line = -1;
     const struct strag_problem problem = {.n = 6};
     struct strag_table before = table;
-    assert_int_equal(strag_rules_apply(rules, &problem, &costs, &table, &line, &err),
+    assert_int_equal(strag_rules_apply(rules, &problem, &costs, &usual, &table, &line, &err),
                      STRAG_ERR_UNSUPPORTED);
     if (!strstr(err.text, what))
         fail_msg("'%s' does not say '%s'", err.text, what);
@@ -218,6 +220,9 @@ static void refused(void **state)
         {"strag-rules: 1\nrules: [\n", "FILE:3: not YAML: "},
         {"strag-rules: 1\n\trules: []\n", "FILE:2: not YAML: "},
         {"strag-rules: 1\n\n\xff\xfe\n", "FILE:3: not YAML: "},
+        {"{\"strag-rules\":1,\"rules\":[{\"sizes\":[{\"from\":0,\"algorithm\":\"ring\"}]},"
+         "{\"sizes\":[{\"from\":0,\"algorithm\":\"ring\"}]}]}",
+         "FILE:1: each rule must begin on a line of its own"},
         {HEAD "- 7\n", "FILE:3: a rule is needed here: a mapping with the key sizes"},
         {HEAD "- hosts: 4\n", "FILE:3: the rule has no 'sizes'"},
         {HEAD "- hosts: x\n  sizes: []\n", "FILE:3: hosts: 'x' is neither an integer from 1"},
@@ -282,13 +287,14 @@ static void too_many(void **state)
         length += (size_t)sprintf(text + length, "  - {from: %d, algorithm: ring}\n", i);
     assert_int_equal(strag_rules_parse(text, length, "FILE", &rules, &err), STRAG_ERR_ARGUMENT);
     assert_string_equal(err.text, "FILE:52: a rule has 48 sizes at most");
-    length = (size_t)sprintf(text, "strag-rules: 1\nrules:\n- &a {sizes: [{from: 0, algorithm: "
-                                   "ring}]}\n");
-    for (int i = 0; i < 1024; i++)
-        length += (size_t)sprintf(text + length, "- *a\n");
+    static const char rule[] = "- {sizes: [{from: 0, algorithm: ring}]}\n";
+    length = (size_t)sprintf(text, "strag-rules: 1\nrules:\n");
+    for (int i = 0; i < 1025; i++)
+        length += (size_t)sprintf(text + length, "%s", rule);
     assert_int_equal(strag_rules_parse(text, length, "FILE", &rules, &err), STRAG_ERR_ARGUMENT);
-    assert_string_equal(err.text, "FILE:3: more than 1024 rules");
-    assert_int_equal(strag_rules_parse(text, length - 5, "FILE", &rules, &err), STRAG_OK);
+    assert_string_equal(err.text, "FILE:1027: more than 1024 rules");
+    length -= strlen(rule);
+    assert_int_equal(strag_rules_parse(text, length, "FILE", &rules, &err), STRAG_OK);
     strag_rules_free(rules);
 }
 
@@ -404,7 +410,7 @@ static void mutations(void **state)
         struct strag_table table = model();
         int line;
         const struct strag_problem problem = {.n = 6};
-        (void)strag_rules_apply(rules, &problem, &costs, &table, &line, &err);
+        (void)strag_rules_apply(rules, &problem, &costs, &usual, &table, &line, &err);
         assert_int_equal(table.entry[0].from, 0);
         for (int e = 1; e < table.entries; e++)
             assert_true(table.entry[e].from > table.entry[e - 1].from);

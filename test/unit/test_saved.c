@@ -62,7 +62,7 @@ static const struct strag_saved *parse(const char *text)
 {
     const struct strag_saved *saved = NULL;
     struct strag_error err = {""};
-    if (strag_saved_parse(text, strlen(text), "FILE", &saved, &err) != STRAG_OK)
+    if (strag_saved_parse(text, strlen(text), "folder/FILE", &saved, &err) != STRAG_OK)
         fail_msg("%s\n%s", err.text, text);
     return saved;
 }
@@ -176,7 +176,8 @@ TEST(rules_go_with_it)
     static const char rules_text[] =
         "strag-rules: 1\nrules:\n- {ranks: 3, sizes: [{from: 0, algorithm: ring}]}\n- sizes:\n"
         "  - {from: 0, algorithm: previous}\n  - {from: 1K, algorithm: direct, blocks: 2}\n"
-        "  - {from: 1M, algorithm: auto}\n";
+        "  - {from: 1M, algorithm: auto, plan: rules/p.json}\n";
+    struct strag_rules_plan plans[STRAG_TABLE_MAX];
     struct rng rng = {1};
     struct strag_rules *rules = NULL;
     struct strag_topology *topology = machine_flat(8, 1);
@@ -199,6 +200,8 @@ TEST(rules_go_with_it)
     const struct strag_saved *again = parse(text);
     struct strag_saved copy = *again;
     assert_int_equal(again->line, 4);
+    assert_int_equal(strag_rules_plans(again->circumstances.rules, 4, plans), 1);
+    assert_string_equal(plans[0].file, "rules/p.json"); /* not in the folder of the saved file */
     assert_string_equal(again->rules_file, "r.yaml");
     choose(&copy);
     assert_true(strag_table_is_same(&saved.table, &copy.table));

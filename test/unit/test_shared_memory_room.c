@@ -363,8 +363,8 @@ TEST(values_are_shared_where_they_are)
     finish(&ranks);
 }
 
-/* A call whose elements are too long does not enter: the rank that looks after the communicator at the
- * time is left alone. */
+/* A call whose elements are too long does not enter: the rank that looks after the communicator at
+ * the time is left alone. */
 TEST(who_looks_after_is_not_thrown_out)
 {
     const struct strag_shm_size size = size_of(4, 0, 1);

@@ -230,4 +230,9 @@ TEST(refusals)
     slow_links_refused(&links, weighted(),
                        "rank 3 is slower by a factor of inf; must be at least 1");
     slow_links_free(&links);
+    slow_links_make(&links, 65536, 1);
+    slow_links_add(&links, 5, 1.5);
+    slow_links_refused(&links, weighted(),
+                       "weighted cannot count the shares of 65536 hosts in 2 segments");
+    slow_links_free(&links);
 }

@@ -3,9 +3,9 @@
  * Hosts on one switch, in virtual time, for tests of what is measured: the engines of all ranks run
  * their plans over connections such as TCP's, and every rank's meter records its sends.
  *
- * A send completes when the last of its bytes is in the connection's buffer; the buffer's bytes share
- * the hosts' links fairly with those of all other connections (flows.h). A rank that has not begun
- * its call yet takes no more than a buffer either. Nothing is computed.
+ * A send completes when the last of its bytes is in the connection's buffer; the buffer's bytes
+ * share the hosts' links fairly with those of all other connections (flows.h). A rank that has not
+ * begun its call yet takes no more than a buffer either. Nothing is computed.
  */
 #ifndef STRAG_TEST_WIRES_H
 #define STRAG_TEST_WIRES_H
