@@ -27,7 +27,7 @@ src/plan/plan.c:5: so many: this many, N
 src/plan/plan.c:2: is over: is done, has ended
 src/plan/plan.c:3: looked at: examined, sampled
 END
-python3 "$here/words.py" --list "$work" >"$work/found"
+python3 "$here/words.py" --list "$work" >"$work/found" || [ $? = 1 ] # above the limits
 diff <(grep -v '^words.py:' "$work/found") "$work/expected"
 
 for _ in {1..12}; do
