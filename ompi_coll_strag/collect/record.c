@@ -186,7 +186,7 @@ static void read_records(const struct coll_strag_ledger *ledger, const struct re
 static void add_watch(const struct coll_strag_module *module, struct strag_account *account)
 {
     const struct coll_strag_decision *decision = &module->decision;
-    account->needed = STRAG_CALLS_TO_NAME;
+    account->needed = strag_calls_to_name(account->n);
     if (!coll_strag_is_set_up(module)) {
         account->watch = STRAG_ACCOUNT_NOT_YET;
         return;

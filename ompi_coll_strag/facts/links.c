@@ -174,7 +174,8 @@ static int advance(struct stream *stream)
     int code = coll_strag_failed(stream->failure);
     while (code == OMPI_SUCCESS && stream->done < stream->posted &&
            REQUEST_COMPLETE(stream->requests[stream->done % SLOTS])) {
-        code = ompi_request_wait(&stream->requests[stream->done++ % SLOTS], MPI_STATUS_IGNORE);
+        code = ompi_request_wait(&stream->requests[stream->done % SLOTS], MPI_STATUS_IGNORE);
+        stream->done += code == OMPI_SUCCESS;
     }
     if (code != OMPI_SUCCESS)
         return code;
@@ -187,13 +188,16 @@ static int advance(struct stream *stream)
     return code;
 }
 
-/* After an error: no message may arrive later, and requests would keep the communicator. */
+/* After an error: no message may arrive later, and requests that are not freed would keep the
+ * communicator. One in flight cannot be cancelled. It is not freed either: if it then failed, Open
+ * MPI would end the job. */
 static void drop(ompi_request_t **request)
 {
     if (MPI_REQUEST_NULL == *request)
         return;
     ompi_request_cancel(*request);
-    ompi_request_free(request); /* takes effect when it completes */
+    if (REQUEST_COMPLETE(*request))
+        ompi_request_free(request);
 }
 
 static void drop_pieces(struct stream *stream)

@@ -16,7 +16,8 @@ void coll_strag_setup_free(struct setup *setup);
  * setup is done, MPI_Comm_free completes it. */
 void coll_strag_setup_start(struct coll_strag_module *module);
 
-/** Set up, in a blocking call: returns when it is done. @return as coll_strag_undecided */
+/** Set up, in a blocking call: returns when it is done.
+ * @return OMPI_SUCCESS, or the error with which the call is to end, delegated or not */
 int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm);
 
 /** If calls are to be watched (module->watch_in): count this call, if it is long enough, and make

@@ -33,14 +33,26 @@ struct strag_observer {
     double refuted_was;        /* its apparent delay then */
 };
 
+/* How many calls in a row must have the same last rank, and the one before them. */
+static int needed_of(int n)
+{
+    const int chance = (int)ceil(-log(STRAG_BY_CHANCE) / log(fmax(n, 2)));
+    return 1 + (chance > STRAG_ALL_OF ? chance : STRAG_ALL_OF);
+}
+
+int strag_calls_to_name(int n)
+{
+    return STRAG_CALLS_TO_NAME + needed_of(n) - (1 + STRAG_ALL_OF);
+}
+
 struct strag_observer *strag_observer_create(int n)
 {
     struct strag_observer *observer = calloc(1, sizeof *observer);
     if (!observer)
         return NULL;
-    const int few = (n - 1) / 2, chance = (int)ceil(-log(STRAG_BY_CHANCE) / log(fmax(n, 2)));
+    const int few = (n - 1) / 2;
     observer->most = few < 1 ? 1 : few < STRAG_STRAGGLERS_MAX ? few : STRAG_STRAGGLERS_MAX;
-    observer->needed = 1 + (chance > STRAG_ALL_OF ? chance : STRAG_ALL_OF);
+    observer->needed = needed_of(n);
     return observer;
 }
 

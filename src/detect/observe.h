@@ -28,6 +28,9 @@
  * the earliest: a window of two, one of five, and one call after each. */
 enum { STRAG_CALLS_TO_NAME = 9 };
 
+/** The same for n ranks: fewer are more often the last ones by chance. */
+int strag_calls_to_name(int n);
+
 /* Ranks that are late together, the last to arrive first. Plain data. */
 struct strag_late {
     int32_t count;                                     /* 0 if no rank is late */

@@ -68,9 +68,9 @@ static int choose_by_model(const struct strag_circumstances *circumstances,
 static void apply_rules(const struct strag_circumstances *circumstances,
                         struct strag_choice *choice)
 {
-    choice->rules_status = strag_rules_apply(circumstances->rules, &circumstances->problem,
-                                             &circumstances->model, &circumstances->options,
-                                             &choice->table, &choice->line, &choice->rules_why);
+    choice->rules_status =
+        strag_rules_apply(circumstances->rules, &circumstances->problem, &circumstances->model,
+                          &choice->table, &choice->line, &choice->rules_why);
     if (choice->rules_status != STRAG_OK)
         choice->line = 0;
     if (choice->line)
@@ -85,9 +85,8 @@ void strag_choose(const struct strag_circumstances *circumstances, struct strag_
         .status = STRAG_ERR_UNSUPPORTED,
     };
     if (circumstances->pinned) {
-        choice->status =
-            strag_select_one(circumstances->pinned, &circumstances->problem, &circumstances->model,
-                             &circumstances->options, &choice->table, &choice->why);
+        choice->status = strag_select_one(circumstances->pinned, &circumstances->problem,
+                                          &circumstances->model, &choice->table, &choice->why);
         if (choice->status == STRAG_OK)
             choice->ground = STRAG_BY_PIN;
         return;

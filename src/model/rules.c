@@ -383,7 +383,6 @@ static bool holds(const struct rule *rule, const struct strag_problem *problem)
 struct application {
     const struct strag_problem *problem;
     const struct strag_model *model;
-    const struct strag_select_options *options;
     const struct strag_table *table;
 };
 
@@ -396,8 +395,7 @@ static int append_algorithm(struct strag_table *table, const struct application 
     struct strag_problem problem = *application->problem;
     struct strag_table own;
     problem.blocks = size->blocks;
-    int status = strag_select_one(size->algorithm, &problem, application->model,
-                                  application->options, &own, err);
+    int status = strag_select_one(size->algorithm, &problem, application->model, &own, err);
     if (status == STRAG_OK)
         *fits = strag_table_append_part(table, &own, size->from, end);
     return status;
@@ -433,10 +431,10 @@ static int apply(const struct strag_rules *rules, const struct rule *rule,
 }
 
 int strag_rules_apply(const struct strag_rules *rules, const struct strag_problem *problem,
-                      const struct strag_model *model, const struct strag_select_options *options,
-                      struct strag_table *table, int *line, struct strag_error *err)
+                      const struct strag_model *model, struct strag_table *table, int *line,
+                      struct strag_error *err)
 {
-    const struct application application = {problem, model, options, table};
+    const struct application application = {problem, model, table};
     int i = 0, status = STRAG_OK;
     while (i < rules->count && !holds(&rules->rule[i], problem))
         i++;

@@ -16,11 +16,10 @@
  *           - {from: 64M, plan: FILE}
  *
  * The first rule that applies to a communicator gives its whole table. Its line names it, so each
- * begins on a line of its own. Sizes ascend and the first
- * is 0. "previous" is the previous component, "auto" the model's choice. `blocks`, into how many
- * the algorithm cuts the vector, is the model's choice if left out. `plan` names a file with a plan
- * (plan/plan_file.h), relative to the folder of the rules file; if the plan cannot be used
- * `algorithm` runs, by default "auto".
+ * begins on a line of its own. Sizes ascend and the first is 0. "previous" is the previous
+ * component, "auto" the model's choice. `blocks`, into how many the algorithm cuts the vector, is
+ * the model's choice if left out. `plan` names a file with a plan (plan/plan_file.h), relative to
+ * the folder of the rules file; if the plan cannot be used `algorithm` runs, by default "auto".
  */
 #ifndef STRAG_RULES_H
 #define STRAG_RULES_H
@@ -50,16 +49,15 @@ void strag_rules_free(struct strag_rules *rules);
 /**
  * Put the first rule that applies into the table.
  *
- * @param model    for blocks that are left out
- * @param options  the same: `quick` and `progress` count
+ * @param model  for blocks that are left out
  * @param table  on entry the model's (for "auto"); replaced if a rule applies
  * @param[out] line  where the rule begins in the file; 0 if none applies
  * @return STRAG_OK; STRAG_ERR_UNSUPPORTED if the rule's algorithm or blocks cannot be planned here;
  *         or STRAG_ERR_MEMORY. On failure the table is unchanged
  */
 int strag_rules_apply(const struct strag_rules *rules, const struct strag_problem *problem,
-                      const struct strag_model *model, const struct strag_select_options *options,
-                      struct strag_table *table, int *line, struct strag_error *err);
+                      const struct strag_model *model, struct strag_table *table, int *line,
+                      struct strag_error *err);
 
 /* A file with a plan, and the sizes at which it is to run. */
 struct strag_rules_plan {

@@ -468,8 +468,10 @@ static int add_all_candidates(struct pricing *pricing, const struct strag_proble
         status = add_a_long_one(pricing, problem);
     if (status != STRAG_OK || count_usable(selection) > 0)
         return status;
-    if (only)
+    if (only && selection->candidates > 0)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s", selection->candidate->refusal.text);
+    if (only)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "every plan of %s is too long", only->name);
     return strag_fail(err, STRAG_ERR_UNSUPPORTED, "no algorithm can be planned for %d ranks",
                       problem->n);
 }
@@ -500,14 +502,10 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
 }
 
 int strag_select_one(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                     const struct strag_model *model, const struct strag_select_options *options,
-                     struct strag_table *table, struct strag_error *err)
+                     const struct strag_model *model, struct strag_table *table,
+                     struct strag_error *err)
 {
-    const struct strag_select_options one = {
-        .only = algorithm,
-        .quick = options->quick,
-        .progress = options->progress,
-    };
+    const struct strag_select_options one = {.only = algorithm, .quick = problem->n > MANY_RANKS};
     const bool too_long = one.quick && algorithm->takes_long && algorithm->takes_long(problem);
     struct strag_selection *selection = NULL;
     int status = STRAG_ERR_UNSUPPORTED;

@@ -119,15 +119,14 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
 
 /**
  * Make the table of one algorithm for all sizes, with the problem's number of blocks if it has one,
- * else with the best number for each size by the model. If that takes too long for a quick table,
- * the algorithm's usual number is taken.
+ * else with the best number for each size by the model. With more than 256 ranks as for a quick
+ * table; if that takes too long, the algorithm's usual number is taken.
  *
- * @param options  of these `quick` and `progress` count
  * @return STRAG_OK, or as strag_algorithm_claim; then the table is unchanged
  */
 int strag_select_one(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                     const struct strag_model *model, const struct strag_select_options *options,
-                     struct strag_table *table, struct strag_error *err);
+                     const struct strag_model *model, struct strag_table *table,
+                     struct strag_error *err);
 
 /**
  * Modelled seconds of a vector, from the last arrival on.

@@ -193,9 +193,13 @@ static struct phrase try_phrase(const struct strag_account *account)
 
 /* ---- Text ---- */
 
+/* The name is the user's: control characters would break the lines, or reach the terminal. */
 static void begin_line(const struct strag_account *account, FILE *out)
 {
-    fprintf(out, "strag: %s: ", account->name);
+    fputs("strag: ", out);
+    for (const char *c = account->name; *c; c++)
+        fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+    fputs(": ", out);
 }
 
 /* The number of hosts with known names. */
@@ -392,6 +396,11 @@ static void json_number(const char *name, double value, FILE *out)
     fprintf(out, ",\"%s\":%.9g", name, isfinite(value) ? value : 0.0);
 }
 
+static void json_bytes(const char *name, double value, FILE *out)
+{
+    fprintf(out, ",\"%s\":%.0f", name, isfinite(value) ? value : 0.0);
+}
+
 static void json_text(const char *name, const char *text, FILE *out)
 {
     fprintf(out, ",\"%s\":", name);
@@ -421,7 +430,7 @@ static void json_loss(const struct strag_account *account, FILE *out)
 {
     const struct strag_loss *loss = account->loss;
     const char *comma = "";
-    fprintf(out, ",\"examined\":%llu,\"ranks_known\":%d", (unsigned long long)loss->calls,
+    fprintf(out, ",\"looked_at\":%llu,\"ranks_known\":%d", (unsigned long long)loss->calls,
             loss->ranks);
     json_number("own_seconds", loss->own, out);
     json_number("lost_seconds", loss->lost, out);
@@ -488,9 +497,9 @@ void strag_account_json(const struct strag_account *account, FILE *out)
             (unsigned long long)ledger->calls[STRAG_LEDGER_BLOCKING],
             (unsigned long long)ledger->calls[STRAG_LEDGER_NONBLOCKING],
             (unsigned long long)ledger->calls[STRAG_LEDGER_PERSISTENT]);
-    json_number("bytes", ledger->bytes, out);
-    json_number("shortest_bytes", ledger->shortest, out);
-    json_number("longest_bytes", ledger->longest, out);
+    json_bytes("bytes", ledger->bytes, out);
+    json_bytes("shortest_bytes", ledger->shortest, out);
+    json_bytes("longest_bytes", ledger->longest, out);
     json_number("run_seconds", account->run, out);
     json_number("seconds", account->loss->calls > 0 ? account->loss->seconds : ledger->seconds,
                 out);

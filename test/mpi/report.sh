@@ -40,7 +40,7 @@ run_late()
         "$lost >= 0.15 and abs(c['late']['lost_seconds'] - $lost) <= 0.1 * $lost" \
         "abs(${named}['cost_seconds'] - $cost) <= 0.1 * $cost" \
         "0.8 * $calls <= ${named}['calls'] <= $calls + 2" \
-        "50 == c['late']['blocking'] == c['late']['examined']" \
+        "50 == c['late']['blocking'] == c['late']['looked_at']" \
         "0.2 * $cost / $calls <= ${named}['median_seconds'] <= 2.1 * $cost / $calls" \
         "c['late']['lost_seconds'] <= c['late']['seconds'] <= $of * 2" \
         "$of <= c['late']['run_seconds'] and c['late']['ranks_known'] == $ranks" \

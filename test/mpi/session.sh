@@ -18,6 +18,7 @@ if [ "$status" != 0 ] || ! grep -q '^  - {rank: 1, delay:' "$files/saved"; then
     fail "exit status $status, or rank 1 is not the straggler"
 fi
 echo "ok: a session's straggler"
-mpi 3 --mca coll_strag_priority 90 "$programs/session" finalize > "$output" 2>&1 ||
-    { cat "$output"; fail 'MPI_Finalize next to a session'; }
+mpi 3 --mca coll_strag_priority 90 --mca coll_strag_algorithm ring --mca coll_strag_verbose 1 \
+    "$programs/session" finalize > "$output" 2>&1 || { cat "$output"; fail 'MPI_Finalize next to a session'; }
+grep -q 'coll:strag: .*allreduce of' "$output" || { cat "$output"; fail 'strag did not run next to a session'; }
 echo "ok: MPI_Finalize does not wait for a session's call"

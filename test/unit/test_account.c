@@ -437,7 +437,7 @@ TEST(json_is_exact)
         "{\"communicator\":\"a \\\"b\\\" \\\\ ???\",\"ranks\":4,\"hosts\":2,\"blocking\":100,"
         "\"nonblocking\":0,\"persistent\":0,\"bytes\":800,\"shortest_bytes\":8,\"longest_bytes\":8,"
         "\"run_seconds\":5.5,\"seconds\":5.3,\"previous_component\":\"tuned\",\"ran\":[{\"calls\":"
-        "100,\"algorithm\":\"ring\",\"why_previous\":null}],\"examined\":100,\"ranks_known\":4,"
+        "100,\"algorithm\":\"ring\",\"why_previous\":null}],\"looked_at\":100,\"ranks_known\":4,"
         "\"own_seconds\":0.3,\"lost_seconds\":5,\"last\":[{\"rank\":2,\"world_rank\":2,\"calls\":"
         "98,"
         "\"host\":\"n1\",\"cost_seconds\":4.9,\"alone_seconds\":4.8,\"median_seconds\":0.05}],"

@@ -457,6 +457,16 @@ TEST(by_hand)
     strag_observer_free(NULL);
 }
 
+/* 1/4000 by chance: 3^8 is the first power of 3 above 4000, 4^6 of 4, 5^6 of 5; from 6 ranks on 5.
+ */
+TEST(calls_to_name)
+{
+    static const int expected[] = {[3] = 12, 10, 10, 9, 9, 9};
+    for (int n = 3; n < 9; n++)
+        assert_int_equal(strag_calls_to_name(n), expected[n]);
+    assert_int_equal(strag_calls_to_name(10000), STRAG_CALLS_TO_NAME);
+}
+
 static int try_create(const void *what, struct strag_error *err, bool *made)
 {
     struct strag_observer *observer = strag_observer_create(8);

@@ -63,8 +63,6 @@ static struct strag_table model(void)
                                           {4096, support_algorithm("circulant")}}};
 }
 
-static const struct strag_select_options usual;
-
 /* Apply rules to n ranks, this many per host, and compare the table and the line. */
 static void expect(const char *text, int n, int ranks_per_host, int line, const char *table)
 {
@@ -76,7 +74,7 @@ static void expect(const char *text, int n, int ranks_per_host, int line, const 
     if (ranks_per_host > 0)
         assert_int_equal(strag_topology_flat(n, ranks_per_host, &topology, &err), STRAG_OK);
     const struct strag_problem problem = {.n = n, .topology = topology};
-    if (strag_rules_apply(rules, &problem, &costs, &usual, &got, &at, &err) != STRAG_OK)
+    if (strag_rules_apply(rules, &problem, &costs, &got, &at, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     assert_int_equal(at, line);
     assert_string_equal(show(&got), table);
@@ -174,7 +172,7 @@ static void expect_unsupported(const char *text, struct strag_table table, const
     int line = -1;
     const struct strag_problem problem = {.n = 6};
     struct strag_table before = table;
-    assert_int_equal(strag_rules_apply(rules, &problem, &costs, &usual, &table, &line, &err),
+    assert_int_equal(strag_rules_apply(rules, &problem, &costs, &table, &line, &err),
                      STRAG_ERR_UNSUPPORTED);
     if (!strstr(err.text, what))
         fail_msg("'%s' does not say '%s'", err.text, what);
@@ -410,7 +408,7 @@ static void mutations(void **state)
         struct strag_table table = model();
         int line;
         const struct strag_problem problem = {.n = 6};
-        (void)strag_rules_apply(rules, &problem, &costs, &usual, &table, &line, &err);
+        (void)strag_rules_apply(rules, &problem, &costs, &table, &line, &err);
         assert_int_equal(table.entry[0].from, 0);
         for (int e = 1; e < table.entries; e++)
             assert_true(table.entry[e].from > table.entry[e - 1].from);
