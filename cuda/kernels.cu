@@ -7,13 +7,12 @@
 
 #if defined(__clang__)
 #define GLOBAL __attribute__((global))
-#define THREAD                                                                                     \
-    (__nvvm_read_ptx_sreg_ctaid_x() * (size_t)__nvvm_read_ptx_sreg_ntid_x() +                      \
-     __nvvm_read_ptx_sreg_tid_x())
+#define THREAD (__nvvm_read_ptx_sreg_ctaid_x() * (size_t)__nvvm_read_ptx_sreg_ntid_x() + \
+                __nvvm_read_ptx_sreg_tid_x())
 #define THREADS (__nvvm_read_ptx_sreg_nctaid_x() * (size_t)__nvvm_read_ptx_sreg_ntid_x())
 #else
-#define GLOBAL  __global__
-#define THREAD  (blockIdx.x * (size_t)blockDim.x + threadIdx.x)
+#define GLOBAL __global__
+#define THREAD (blockIdx.x * (size_t)blockDim.x + threadIdx.x)
 #define THREADS (gridDim.x * (size_t)blockDim.x)
 #endif
 
