@@ -112,7 +112,7 @@ for ranks in "${numbers[@]}"; do
             esac
             made_up=()
             if [ -n "$machine" ]; then
-                made_up=(env "HWLOC_SYNTHETIC=$machine" HWLOC_THISSYSTEM=1)
+                made_up=(env -u HWLOC_COMPONENTS "HWLOC_SYNTHETIC=$machine" HWLOC_THISSYSTEM=1)
             fi
             # shellcheck disable=SC2086 # options
             if ! ${naps[@]+"${naps[@]}"} "$builddir/test/limit" "$mpi_limit" ${made_up[@]+"${made_up[@]}"} "$STRAG_MPIRUN" \

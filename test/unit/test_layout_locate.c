@@ -243,7 +243,7 @@ TEST(refusals)
     refused(layout, 0, 1, "a1,b1,a1", "host a1 is named twice");
     refused(layout, 0, 1, "a[1-", "'a[1-' has a [ without ]; write n[01-16,20]");
     refused(layout, 0, INT32_MAX, NULL,
-            "the layout has 17179869176 ranks; must be at most 2147483647");
+            "the layout has 17179869176 ranks; must be at most 16777216");
 
     const struct strag_location place = {8, {-1, -1, -1}};
     struct strag_topology *topology = NULL;
