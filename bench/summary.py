@@ -86,7 +86,7 @@ class Section:
         self.title = title
         self.date = ""
         self.tables = []   # [{column: cell}], a list for each table
-        self.size = None   # bytes of the vector, of the tables that follow
+        self.size = None   # bytes of the vector, of the tables that follow; None: ranks are late by 0 ms there
         self.choice = []   # (bytes, Open MPI's own choice at its defaults over strag)
         self.best = []     # (bytes, the fastest of stock's over strag, each at its best setting)
         self.fewer = []    # the same of a section that measured some of stock's algorithms only
@@ -122,22 +122,12 @@ def bytes_of(text):
     return int(found[1]) * units[found[2]] if found else None
 
 
-def take_late(found, rows):
-    """Milliseconds from the straggler's arrival on: {contender: its columns}, a delay in each."""
-    mine = rows.get("strag-auto", {})
-    for delay, time in mine.items():
-        others = [number(row[delay]) for name, row in rows.items()
-                  if not name.startswith("strag") and delay.endswith(" late") and row[delay]]
-        if others and not delay.startswith("0 "):
-            found.best.append((found.size, min(others) / number(time)))
-
-
 def take_case(found, rows):
     """A table of contenders: {contender: its columns}."""
     mine = rows.get("strag-auto")
-    if not mine or "straggler" in found.title:
+    if not mine or not found.size:
         return
-    if mine["stock"]:
+    if mine.get("stock"):
         found.best.append((found.size, number(mine["stock"])))
     if "tuned" in rows:
         found.choice.append((found.size, number(rows["tuned"]["default"]) / number(mine["default"])))
@@ -145,14 +135,10 @@ def take_case(found, rows):
 
 def take_random(found, rows):
     """Another straggler in each call: means from the last arrival on, a line for each delay and contender."""
-    delays = {}
     for row in rows:
-        delays.setdefault(row["delays"], {})[row["contender"]] = row
-    for text, by_name in delays.items():
-        if "strag-auto" in by_name and "tuned-ring" in by_name:
-            found.sizes.append(bytes_of(text))
-            found.best.append((bytes_of(text), number(by_name["tuned-ring"]["after"]) /
-                               number(by_name["strag-auto"]["after"])))
+        if row["contender"] == "strag-auto" and row["gain"]:
+            found.sizes.append(bytes_of(row["delays"]))
+            found.best.append((bytes_of(row["delays"]), number(row["gain"])))
 
 
 def take_row(found, row):
@@ -174,9 +160,7 @@ def take_table(found, lines):
             for line in lines[2:]]
     found.tables.append(rows)
     if names[0] == "contender":
-        by_name = {row["contender"]: row for row in rows}
-        take = take_case if "stock" in names else take_late
-        take(found, by_name)
+        take_case(found, {row["contender"]: row for row in rows})
     elif names[:2] == ["delays", "contender"]:
         take_random(found, rows)
     found.contenders |= {row["contender"] for row in rows if "contender" in row}
@@ -200,8 +184,9 @@ def take_block(found, lines):
         missed = first.partition("Missed: ")[2].rstrip(".")
         found.missed += [] if missed == "none" else missed.split(", ")
     elif bytes_of(first) and "lower bound" in first:
-        found.size = bytes_of(first)
-        found.sizes.append(found.size)
+        nobody_is_late = "from the last arrival on" in first and " ms late" not in first
+        found.size = None if nobody_is_late else bytes_of(first)
+        found.sizes.append(bytes_of(first))
 
 
 def read(folder):

@@ -60,13 +60,13 @@ def judge(point):
         error = point.links_error(setting, name, case)
         model = point.model(name, case)
         floor = point.floor(name, case)
-        print(f"{point.info['point']:10} {name:24} {1000 * times.median:8.1f} ms, at least "
+        print(f"{point.info['point']:10} {name:24} {1000 * times.middle:8.1f} ms, at least "
               f"{1000 * floor:.1f} ms" + (f", model {1000 * model:.1f} ms" if model else "")
               + (f", links within {100 * error:.2f} %" if error is not None else ""))
         if not point.applies(name):
             wrong.append(f"{name}: another component ran: {', '.join(times.ran)}")
-        if min(times.total) < results.NOT_BELOW * floor:
-            wrong.append(f"{name}: {min(times.total):.4f} s is faster than the links allow")
+        if min(times.seconds) < results.NOT_BELOW * floor:
+            wrong.append(f"{name}: {min(times.seconds):.4f} s is faster than the links allow")
         if error is not None and error > results.LINKS:
             wrong.append(f"{name}: a link carried {100 * error:.1f} % more or less than planned")
     if not point.times:

@@ -19,18 +19,18 @@ import ratios
 import scenarios
 import section
 
-CASE = r"(\d+ (?:B|KiB|MiB))(?:, ([\d.]+) ms late)?, lower bound"
+CASE = r"(\d+ (?:B|KiB|MiB))(?:, ([\d.]+) ms late)?, lower bound [\d.]+ ms(, from the last arrival on)?"
 CHOICE, BEST = ratios.CHOICE, ratios.BEST
 LATE = ", from the last arrival on"
-PLAN = "the same over strag's best plan, which knows who is late"
+PLAN = BEST + " over strag's fastest plan for a rank known to be late, from its arrival on"
 SPREAD = r"([\d.]+) \(([\d.]+) to ([\d.]+)\)"  # of launches
 
 
 class Case:
     """What a line of a picture shows."""
 
-    def __init__(self, label, size="", delay=None):
-        self.label, self.size, self.delay = label, size, delay
+    def __init__(self, label, size="", late=False):
+        self.label, self.size, self.late = label, size, late
         self.found = {}  # {CHOICE or BEST: ratios: the median, and if launches are there the lowest and highest}
 
     def take(self, name, over, under):
@@ -59,28 +59,12 @@ def cells(line):
 def take_contenders(case, rows):
     mine, choice = rows.get("strag-auto"), rows.get("tuned")
     if mine:
-        case.take(BEST, mine["stock"], "1")
+        case.take(BEST + (LATE if case.late else ""), mine["stock"], "1")
         if choice:
             case.take(CHOICE, choice["default"], mine["default"])
-
-
-def take_arrivals(cases, names, table):
-    """From the straggler's arrival on: a column for each case, of which several may have one name.
-    If plans of strag were pinned, the best of them counts, too: there are too few calls for
-    strag-auto to find out who is late."""
-    rows = {row[0]: row[1:] for row in table}
-    others = [row for name, row in rows.items() if not name.startswith("strag")]
-    plans = [row for name, row in rows.items() if name.startswith("strag-") and name != "strag-auto"]
-    if "strag-auto" not in rows or not others or len(names) - 1 != len(cases):
-        return
-    for number_, (case, mine) in enumerate(zip(cases, rows["strag-auto"])):
-        times = [row[number_] for row in others if number(row[number_])]
-        if times:
-            case.found = {}
-            case.take(BEST + LATE, min(times, key=number), mine)
-            own = [row[number_] for row in plans if number(row[number_])]
-            if own:
-                case.take(PLAN, min(times, key=number), min(own, key=number))
+    elif case.late:
+        plans = [row["stock"] for name, row in rows.items() if name.startswith("strag-") and number(row["stock"])]
+        case.take(PLAN, max(plans, key=number, default=""), "1")
 
 
 def take_settled(cases, row):
@@ -109,16 +93,14 @@ def take_table(cases, lines):
         take_contenders(cases[-1], by_name)
     elif "degraded, ms" in names:
         take_degraded(cases, by_name)
-    elif names[0] == "contender":
-        take_arrivals(cases, names, table)
     elif names[:2] == ["size", "first"]:
         for row in rows:
             take_settled(cases, row)
     elif names[0] == "delays":
-        after = {(row["delays"], row["contender"]): row["after"] for row in rows}
-        for delays in dict.fromkeys(row["delays"] for row in rows):
-            cases.append(Case(delays))
-            cases[-1].take(BEST + LATE, after.get((delays, "tuned-ring")), after.get((delays, "strag-auto")))
+        for row in rows:
+            if row["contender"] == "strag-auto":
+                cases.append(Case(row["delays"]))
+                cases[-1].take(BEST + LATE, row["gain"], "1")
 
 
 def contenders_of(text):
@@ -140,7 +122,7 @@ def read(text):
             points.append((point[1], []))
         elif case and points:
             delay = f", {float(case[2]):.0f} ms late" if case[2] else ""
-            points[-1][1].append(Case(case[1] + delay, case[1], float(case[2] or 0)))
+            points[-1][1].append(Case(case[1] + delay, case[1], bool(case[3])))
         elif lines and lines[0].startswith("|") and points:
             take_table(points[-1][1], lines)
     for case in (case for _, cases in points for case in cases):

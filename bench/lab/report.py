@@ -14,8 +14,8 @@ import section
 
 INTRODUCTION = """\
 Real Open MPI over TCP in network namespaces of one machine, whose links are shaped (bench/lab).
-Times are medians over all calls, from the first rank's call to the last rank's return, in
-milliseconds; every element was checked in warm-up calls of up to 1 MiB and in one of the timed
+Times are medians over all calls, from the first rank's call (where ranks are late, from the last
+one's) to the last rank's return, in milliseconds; every element was checked in warm-up calls of up to 1 MiB and in one of the timed
 calls. *default*: Open MPI's own settings. *best*: the fastest protocol setting for this contender.
 *spread*: from the fastest to the slowest call (or launch, where there are several). *bound*: the
 lower bound of any allreduce, for a goodput of 0.9526 of the rate. *model*: the plan's rounds one
@@ -54,13 +54,13 @@ def describe(points):
 
 
 def milliseconds(times):
-    return f"{1000 * times.median:.1f}" if times else ""
+    return f"{1000 * times.middle:.1f}" if times else ""
 
 
 def ratio(times, seconds, trusted):
     if not times or not seconds:
         return ""
-    return f"{times.median / seconds:.3f}" if trusted else "-"
+    return f"{times.middle / seconds:.3f}" if trusted else "-"
 
 
 def table(point, case):
@@ -83,21 +83,6 @@ def table(point, case):
             f"| {ratio(best, point.model(name, case), trusted)} "
             f"| {ratio(best, point.cost(name, case), trusted)} | {gain} "
             f"| {f'{100 * max(errors):.2f} %' if errors else ''} |")
-    return lines + [""]
-
-
-def after_table(point):
-    """Where there is a straggler: the time from its arrival."""
-    cases = point.cases()
-    lines = ["Milliseconds from the straggler's arrival, at each contender's best setting:", "",
-             "| contender | " + " | ".join(f"{case[1] / 1000:.0f} ms late" for case in cases)
-             + " |", "|---|" + "---:|" * len(cases)]
-    for name in point.contenders():
-        cells = []
-        for case in cases:
-            found = point.best(name, case)
-            cells.append(f"{1000 * statistics.median(found[1].after):.1f}" if found else "")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return lines + [""]
 
 
@@ -150,12 +135,12 @@ def settled_table(point):
         if not auto or not other:
             continue
         early = point.early.get((auto[0], "strag-auto", *case))
-        first = f"{1000 * statistics.median(early.total[:10]):.2f}" if early else ""
+        first = f"{1000 * statistics.median(early.seconds[:10]):.2f}" if early else ""
         ran = point.info["ran"].get("strag-auto", {}).get(str(case[0]), [])
-        stock = (f"{1000 * tuned[1].median:.2f} | {auto[1].over(tuned[1])}"
+        stock = (f"{1000 * tuned[1].middle:.2f} | {auto[1].over(tuned[1])}"
                  if tuned else " | ")
-        lines.append(f"| {results.case_text(case)} | {first} | {1000 * auto[1].median:.2f} "
-                     f"| {1000 * other[2].median:.2f} | {other[0]} "
+        lines.append(f"| {results.case_text(case)} | {first} | {1000 * auto[1].middle:.2f} "
+                     f"| {1000 * other[2].middle:.2f} | {other[0]} "
                      f"| {auto[1].over(other[2])} | {stock} | {ran_text(ran)} |")
     return lines + [""]
 
@@ -166,13 +151,12 @@ def random_table(point):
              "one's.", "",
              "| delays | contender | ms | after | gain |", "|---|---|---:|---:|---:|"]
     for case in point.cases():
-        means = {name: statistics.mean(point.best(name, case)[1].after)
-                 for name in point.contenders() if point.best(name, case)}
+        found = {name: point.best(name, case)[1] for name in point.contenders() if point.best(name, case)}
         vector = point.info["expect"][str(case[0])]["vector"]
-        for name, mean in means.items():
-            gain = f"{means['tuned-ring'] / mean:.3f}" if "tuned-ring" in means else ""
+        for name, times in found.items():
+            gain = found["tuned-ring"].over(times) if "tuned-ring" in found else ""
             lines.append(f"| {results.drawn_text(case, point.delays[case])} | {name} "
-                         f"| {1000 * mean:.1f} | {mean / vector:.3f} | {gain} |")
+                         f"| {1000 * times.middle:.1f} | {times.middle / vector:.3f} | {gain} |")
     return lines + [""]
 
 
@@ -196,10 +180,9 @@ def show_point(point):
     for case in point.cases():
         runs = point.chosen(case)
         lines += [f"{results.case_text(case)}, lower bound {1000 * point.bound(case):.1f} ms"
+                  + (", from the last arrival on" if point.info["late"] else "")
                   + (f", strag-auto runs {runs}:" if runs else ":"), ""]
         lines += table(point, case)
-    if point.info["late"]:
-        lines += after_table(point)
     if point.noise() is not None:
         lines += ["Noise: two runs of the same stock contender differ by up to "
                   f"{100 * point.noise():.1f} %.", ""]

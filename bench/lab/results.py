@@ -18,34 +18,38 @@ LINKS = 0.03  # allowed deviation of bytes on a link from the plan's
 
 
 class Times:
-    """All calls of one contender under one setting at one size and delay; seconds."""
+    """All calls of one contender under one setting at one size and delay; seconds from the first rank's call to the last
+    one's return or, where ranks are late, from the last rank's call."""
 
-    def __init__(self):
-        self.total, self.after, self.ran, self.by_launch = [], [], set(), {}
+    def __init__(self, late=False, random=False):
+        self.column = "after_s" if late else "total_s"
+        self.average = statistics.mean if random else statistics.median
+        self.seconds, self.ran, self.by_launch = [], set(), {}
 
     def add(self, row):
-        self.total.append(float(row["total_s"]))
-        self.after.append(float(row["after_s"]))
+        seconds = float(row[self.column])
+        self.seconds.append(seconds)
         self.ran.add(row["ran"])
-        self.by_launch.setdefault(row["launch"], []).append(float(row["total_s"]))
+        self.by_launch.setdefault(row["launch"], []).append(seconds)
 
     @property
-    def median(self):
-        return statistics.median(self.total)
+    def middle(self):
+        """The median; where delays are random, the mean."""
+        return self.average(self.seconds)
 
     def over(self, other):
-        """This time over another one: the median, and of several launches the lowest and highest in brackets."""
-        found = [statistics.median(times) / statistics.median(other.by_launch[launch])
+        """This time over another one: the middle, and of several launches the lowest and highest in brackets."""
+        found = [self.average(times) / self.average(other.by_launch[launch])
                  for launch, times in self.by_launch.items() if launch in other.by_launch]
-        middle = f"{self.median / other.median:.3f}"
+        middle = f"{self.middle / other.middle:.3f}"
         return f"{middle} ({min(found):.3f} to {max(found):.3f})" if len(found) > 1 else middle
 
     @property
     def spread(self):
         """From the fastest to the slowest launch (calls, if there is one), of the median."""
-        several = [statistics.median(times) for times in self.by_launch.values()]
-        values = several if len(several) > 1 else self.total
-        return (max(values) - min(values)) / self.median
+        several = [self.average(times) for times in self.by_launch.values()]
+        values = several if len(several) > 1 else self.seconds
+        return (max(values) - min(values)) / self.middle
 
 
 class Point:
@@ -58,12 +62,11 @@ class Point:
         self.delays = {}  # {(bytes, delay): as it was drawn: LOW-HIGH or MEAN-exp, microseconds}
         self.early = {}  # the same, of calls in which strag has yet to find out
         settle = self.info.get("settle", 0)
+        clock = bool(self.info["late"]), self.info.get("random", False)
         for row in self.rows("samples"):
             self.delays[self.key(row)[2:]] = row["delay_us"]
-            if int(row["sample"]) < settle:
-                self.early.setdefault(self.key(row), Times()).add(row)
-                continue
-            self.times.setdefault(self.key(row), Times()).add(row)
+            times = self.early if int(row["sample"]) < settle else self.times
+            times.setdefault(self.key(row), Times(*clock)).add(row)
         self.sent = collections.defaultdict(dict)  # the same key: {port: bytes of a call}
         totals = collections.Counter()
         calls = collections.Counter()
@@ -114,19 +117,19 @@ class Point:
         """(setting, Times) of the fastest one, or None."""
         found = [(setting, self.times[setting, contender, *case]) for setting in self.settings()
                  if (setting, contender, *case) in self.times]
-        return min(found, key=lambda item: item[1].median, default=None)
+        return min(found, key=lambda item: item[1].middle, default=None)
 
     def best_stock(self, case):
         """(contender, setting, Times) of the fastest one that is not strag."""
         found = [(name, *self.best(name, case)) for name in self.contenders()
                  if not name.startswith("strag") and self.best(name, case)]
-        return min(found, key=lambda item: item[2].median, default=None)
+        return min(found, key=lambda item: item[2].middle, default=None)
 
     def best_other(self, contender, case):
         """(contender, setting, Times) of the fastest one but the given one, or None."""
         found = [(name, *self.best(name, case)) for name in self.contenders()
                  if name != contender and self.best(name, case)]
-        return min(found, key=lambda item: item[2].median, default=None)
+        return min(found, key=lambda item: item[2].middle, default=None)
 
     def launches(self):
         """The fewest of any contender at any setting."""
@@ -156,21 +159,20 @@ class Point:
         """Seconds; a straggler cannot end before it has sent one vector."""
         size, delay = case
         bound = self.info["expect"][str(size)]["bound"]
-        if self.info.get("unsure"):
-            return bound
         one_vector = self.info["expect"][str(size)].get("vector", 0)
-        return max(bound, delay * 1e-6 + one_vector) if delay else bound
+        if self.info.get("unsure") or self.info.get("random"):
+            return one_vector
+        return max(bound - delay * 1e-6, one_vector) if delay else bound
 
     def floor(self, contender, case):
         """A lower bound in seconds, unless the traffic took another route."""
         models = self.info["expect"][str(case[0])]["models"]
-        return max(models.get(contender, {}).get("floor", 0), self.bound(case))
+        return max(models.get(contender, {}).get("floor", 0) - case[1] * 1e-6, self.bound(case))
 
     def model(self, contender, case):
-        """Seconds by the lab's own model, in which all wait for a straggler from the start; or
-        None."""
+        """Seconds by the lab's own model, in which all wait for a straggler; or None."""
         models = self.info["expect"][str(case[0])]["models"]
-        return models[contender]["model"] + case[1] * 1e-6 if contender in models else None
+        return models[contender]["model"] if contender in models else None
 
     def chosen(self, case):
         """What strag explain says that auto runs, or None."""
@@ -178,9 +180,10 @@ class Point:
         return models.get("strag-auto", {}).get("algorithm")
 
     def cost(self, contender, case):
-        """Seconds by strag cost, or None."""
+        """Seconds by strag cost, which count from the first rank's call; or None."""
         models = self.info["expect"][str(case[0])]["models"]
-        return models.get(contender, {}).get("cost", {}).get(f"{case[1]:g}")
+        seconds = models.get(contender, {}).get("cost", {}).get(f"{case[1]:g}")
+        return None if seconds is None else seconds - case[1] * 1e-6
 
     def links_error(self, setting, contender, case):
         """The largest deviation of any port's bytes from the plan's, relative to the plan; or None.
@@ -201,8 +204,8 @@ class Point:
             setting, contender, case = key[0], key[1], key[2:]
             where = f"{contender}, {setting}, {case_text(case)}"
             floor = self.floor(contender, case)
-            if self.applies(contender) and case[0] >= LONG and times.median < NOT_BELOW * floor:
-                found.append(f"{where}: faster than the links allow, {times.median:.4f} s against "
+            if self.applies(contender) and case[0] >= LONG and times.middle < NOT_BELOW * floor:
+                found.append(f"{where}: faster than the links allow, {times.middle:.4f} s against "
                              f"{floor:.4f} s")
             error = self.links_error(setting, contender, case)
             if error is not None and case[0] >= LONG and error > LINKS:
@@ -219,7 +222,7 @@ class Point:
         for case in self.cases() if allowed else []:
             for name in self.contenders():
                 best = self.best(name, case)[1]
-                off = best.median / (self.model(name, case) or self.bound(case)) - 1
+                off = best.middle / (self.model(name, case) or self.bound(case)) - 1
                 if abs(off) > allowed or best.spread > allowed:
                     found.append(f"{name}, {case_text(case)}: {100 * off:+.1f} % off the model, "
                                  f"spread {100 * best.spread:.1f} %; allowed: {100 * allowed:g} %")
@@ -234,14 +237,8 @@ class Point:
                 found = self.best(bar["contender"], case) if meant else None
                 of = self.aim(bar["of"], bar["contender"], case) if found else None
                 if of:
-                    times = found[1]
-                    taken = self.usual(times)
-                    if bar["of"] == "vector":
-                        taken = statistics.median(times.after)
-                    if bar["of"] == "mean-vector":
-                        taken = statistics.mean(times.after)
-                    yield (f"{bar['contender']}, {case_text(case)}, over {bar['of']}", taken / of,
-                           bar["most"])
+                    yield (f"{bar['contender']}, {case_text(case)}, over {bar['of']}",
+                           found[1].middle / of, bar["most"])
 
     def aim(self, of, contender, case):
         """Seconds that a contender's target is a multiple of, or None."""
@@ -249,17 +246,13 @@ class Point:
             return self.model(contender, case)
         if of == "bound":
             return self.bound(case)
-        if of in ("vector", "mean-vector"):
+        if of == "vector":
             return self.info["expect"][str(case[0])]["vector"]
         if of == "best":
             found = self.best_other(contender, case)
         else:
             found = self.best_stock(case)[1:] if of == "stock" else self.best(of, case)
-        return self.usual(found[-1]) if found else None
-
-    def usual(self, times):
-        """The median; if delays are random, the mean."""
-        return statistics.mean(times.total) if self.info.get("random") else times.median
+        return found[-1].middle if found else None
 
     @staticmethod
     def is_meant(bar, case):
@@ -272,7 +265,7 @@ class Point:
         pairs = [(times, self.times[setting, f"{name}-again", *case])
                  for (setting, name, *case), times in self.times.items()
                  if (setting, f"{name}-again", *case) in self.times]
-        return max((abs(one.median / other.median - 1) for one, other in pairs), default=None)
+        return max((abs(one.middle / other.middle - 1) for one, other in pairs), default=None)
 
     def slow_defaults(self):
         """Where strag's algorithms are more than 10 % slower at the defaults than at their best."""
@@ -283,8 +276,8 @@ class Point:
                 if not name.startswith("strag") or not default or case[0] < LONG:
                     continue
                 setting, best = self.best(name, case)
-                if default.median > 1.10 * best.median:
-                    found.append(f"{name}, {case_text(case)}: {default.median / best.median:.2f} "
+                if default.middle > 1.10 * best.middle:
+                    found.append(f"{name}, {case_text(case)}: {default.middle / best.middle:.2f} "
                                  f"times as long at the defaults as with setting {setting}")
         return found
 
@@ -328,8 +321,7 @@ def write_summary(points, path):
     with open(path, "w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
         out.writerow(["scenario", "point", "x", "setting", "contender", "bytes", "delay_us",
-                      "calls", "min_s", "median_s", "max_s", "median_after_s", "bound_s", "floor_s",
-                      "model_s", "strag_cost_s",
+                      "calls", "min_s", "median_s", "max_s", "bound_s", "floor_s", "model_s", "strag_cost_s",
                       "links_error"])
         for point in points:
             for key, times in point.times.items():
@@ -337,10 +329,9 @@ def write_summary(points, path):
                 if point.applies(contender):
                     out.writerow([
                         point.info["scenario"], point.info["point"], point.info["x"], setting,
-                        contender, *case, len(times.total), f"{min(times.total):.6f}",
-                        f"{times.median:.6f}", f"{max(times.total):.6f}",
-                        f"{statistics.median(times.after):.6f}", f"{point.bound(case):.6f}",
-                        f"{point.floor(contender, case):.6f}",
+                        contender, *case, len(times.seconds), f"{min(times.seconds):.6f}",
+                        f"{times.middle:.6f}", f"{max(times.seconds):.6f}",
+                        f"{point.bound(case):.6f}", f"{point.floor(contender, case):.6f}",
                         rounded(point.model(contender, case)),
                         rounded(point.cost(contender, case)),
                         rounded(point.links_error(setting, contender, case))])

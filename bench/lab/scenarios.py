@@ -67,8 +67,8 @@ class Bar:
     """A target: a contender at its best setting takes at most this multiple of another time."""
     contender: str
     bytes: int
-    # "bound"; "model"; "vector": median from a straggler's arrival, "mean-vector": the mean; "stock";
-    # "best": the best other contender; or a contender's name
+    # "bound"; "model"; "vector": what it takes on a host's link; "stock"; "best": the best other contender; or a
+    # contender's name
     of: str
     most: float
     delay: typing.Optional[float] = None  # only with this one (of a range: from this one on)
@@ -179,7 +179,7 @@ def last_scenario():
         late="random", delays="0.25-2,1-2", jitter=0.05, of_vector=True, unconfigured=True, x="point", x_title="ranks",
         iterations=28, settle=12, least=28, seconds=1000,
         parameters={"coll_strag_window": str(WINDOW), "coll_strag_verbose": "1"},
-        bars=(Bar("strag-auto", 4 * MIB, "mean-vector", 1.25, delay=0.25),
+        bars=(Bar("strag-auto", 4 * MIB, "vector", 1.25, delay=0.25),
               Bar("strag-auto", 4 * MIB, "tuned-ring", 1 / 1.20, delay=1)))
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Does the report see errors? From made-up files of one lab, whose figures are known."""
 import collections
+import html
 import json
 import pathlib
 import re
@@ -38,7 +39,7 @@ class Made:
                 "floor": 0.5, "model": 0.5, "cost": {"0": 0.5}, "links": {PORT: SIZE}}}}},
         }
         self.samples = [("strag-ring", ran, seconds), ("tuned", "other", 1.0)]
-        self.sent = sent
+        self.sent, self.after = sent, 0
 
     def point(self):
         with tempfile.TemporaryDirectory() as name:
@@ -48,7 +49,7 @@ class Made:
                      "total_s,after_s"]
             calls = collections.Counter()
             for who, ran, time in self.samples:
-                lines.append(f"default,1,{who},{SIZE},0-0,{calls[who]},{ran},0,0,{time},{time}")
+                lines.append(f"default,1,{who},{SIZE},0-0,{calls[who]},{ran},0,0,{time},{time + self.after}")
                 calls[who] += 1
             (folder / "samples.csv").write_text("\n".join(lines) + "\n")
             header = "setting,launch,contender,bytes,delay_us,calls,link,sent_bytes,sent_packets"
@@ -103,10 +104,10 @@ class Report(unittest.TestCase):
 
     def test_spread(self):
         """A ratio has the lowest and the highest of several launches."""
-        slow, fast = results.Times(), results.Times()
+        slow, fast = results.Times(), results.Times(late=True)
         for launch, one, other in ((1, 3, 1), (2, 2, 1), (3, 5, 2)):
-            slow.add({"total_s": one, "after_s": one, "ran": "other", "launch": launch})
-            fast.add({"total_s": other, "after_s": other, "ran": "strag", "launch": launch})
+            slow.add({"total_s": one, "after_s": 9, "ran": "other", "launch": launch})
+            fast.add({"total_s": 9, "after_s": other, "ran": "strag", "launch": launch})
         self.assertEqual(slow.over(fast), "3.000 (2.000 to 3.000)")
         self.assertIn("    launches: 1", report.describe([Made().point()]))
 
@@ -160,7 +161,7 @@ class Report(unittest.TestCase):
         """Means, and targets of one delay only; the vector takes 400 ms."""
         made = Made()
         bar = {"contender": "strag-ring", "bytes": SIZE, "most": 1.2}
-        made.info.update(random=True, bars=[{**bar, "of": "mean-vector", "delay": 0},
+        made.info.update(random=True, bars=[{**bar, "of": "vector", "delay": 0},
                                             {**bar, "of": "stock", "delay": 0},
                                             {**bar, "of": "stock", "delay": 1e5}])
         made.samples = [("strag-ring", "strag", time) for time in (0.4, 0.4, 0.7)]
@@ -169,7 +170,7 @@ class Report(unittest.TestCase):
         text = "\n".join(report.show_point(made.point()))
         self.assertIn("| 4 MiB | strag-ring | 500.0 | 1.250 | 2.200 |", text)
         self.assertEqual([(of.split()[-1], round(ratio, 3)) for of, ratio, _ in made.point().bars()],
-                         [("mean-vector", 1.25), ("stock", 0.455)])
+                         [("vector", 1.25), ("stock", 0.455)])
 
     def test_drawn_delays(self):
         for delay, text in (("0-0", "4 MiB"), ("2e+06-2e+06", "4 MiB, 2000 ms late"),
@@ -178,11 +179,23 @@ class Report(unittest.TestCase):
             self.assertEqual(results.drawn_text((SIZE, 0), delay), text)
 
     def test_late_by_any_time(self):
-        """An exponential delay is no bound."""
+        """Bounds are from the last arrival on: what cannot have been sent before, and the last one's vector. An
+        exponential delay leaves the vector only."""
         made = Made(seconds=0.5)
-        self.assertEqual(made.point().bound((SIZE, 2e6)), 2.4)
+        made.info["expect"][str(SIZE)]["bound"] = 0.7
+        self.assertEqual([round(made.point().bound((SIZE, delay)), 6) for delay in (0, 1e5, 2e6)], [0.7, 0.6, 0.4])
         made.info["unsure"] = True
-        self.assertEqual(made.point().bound((SIZE, 2e6)), 0.4)
+        self.assertEqual(made.point().bound((SIZE, 1e5)), 0.4)
+
+    def test_late_from_the_arrival(self):
+        """Of a call of 2 s with a rank that is 1 s late the last second counts."""
+        made = Made()
+        made.info["late"] = "1"
+        made.after = -1
+        made.samples = [("strag-ring", "strag", 2.0), ("tuned", "other", 3.0)]
+        text = "\n".join(report.show_point(made.point()))
+        self.assertIn("4 MiB, lower bound 400.0 ms, from the last arrival on:", text)
+        self.assertIn("| strag-ring | 1000.0 | 1000.0 | default | 0.0 % | 2.500 | 2.000 | 2.000 | 2.000 | 0.00 % |", text)
 
     def test_latency_is_less_exact(self):
         made = Made()
@@ -237,7 +250,7 @@ class Pictures(unittest.TestCase):
     def drawn(self, text):
         """The numbers that a picture has, by the titles of its dots."""
         svg = pictures.picture(scenarios.find("late"), text)
-        return dict(re.findall(r"<title>(.*): ([\d.]+)</title>", svg or ""))
+        return dict(re.findall(r"<title>(.*): ([\d.]+)</title>", html.unescape(svg or "")))
 
     def test_choice_and_best(self):
         self.assertEqual(self.drawn(self.CASE + self.ALL), {"its choice, 4 MiB, 50 ms late": "3.000",
@@ -259,15 +272,17 @@ class Pictures(unittest.TestCase):
         self.assertEqual(case.found, {"its choice": [3.0], "its best": [1.5, 1.4, 1.7]})
 
     def test_random_stragglers_from_the_arrival(self):
-        table = ("**star**\n\n| delays | contender | mean | after | gain |\n|---|---|---:|---:|---:|\n"
-                 "| 4 MiB, 10 to 20 ms late | strag-auto | 50.0 | 1.000 | 1.500 |\n"
-                 "| 4 MiB, 10 to 20 ms late | tuned-ring | 75.0 | 2.000 | 1.000 |\n")
+        table = ("**star**\n\n| delays | contender | ms | after | gain |\n|---|---|---:|---:|---:|\n"
+                 "| 4 MiB, 10 to 20 ms late | strag-auto | 50.0 | 1.000 | 2.000 (1.900 to 2.100) |\n"
+                 "| 4 MiB, 10 to 20 ms late | tuned-ring | 100.0 | 2.000 | 1.000 |\n")
         self.assertEqual(self.drawn(table), {"its ring, from the last arrival on, 4 MiB, 10 to 20 ms late": "2.000"})
 
     def test_from_the_arrival_on(self):
-        table = "| contender | 50 ms late |\n|---|---:|\n| strag-auto | 40.0 |\n| tuned | 50.0 |\n"
-        self.assertEqual(self.drawn(self.CASE + self.ALL + "\n" + table),
-                         {"its best, from the last arrival on, 4 MiB, 50 ms late": "1.250"})
+        """Without strag-auto the fastest plan that knows who is late."""
+        late = self.CASE.replace("9.0 ms", "9.0 ms, from the last arrival on")
+        self.assertEqual(self.drawn(late + self.ALL)["its best, from the last arrival on, 4 MiB, 50 ms late"], "1.500")
+        plan = late.replace("strag-auto", "strag-ring") + "| strag-stragglar | 80.0 | 80.0 | default | 1.700 |\n"
+        self.assertEqual(self.drawn(plan + self.ALL), {pictures.PLAN + ", 4 MiB, 50 ms late": "1.700"})
 
     def test_nothing_of_strag(self):
         self.assertEqual(self.drawn(self.CASE.replace("strag-auto", "strag-ring")), {})
