@@ -11,7 +11,7 @@ import verdict
 
 TITLES = {"blocking": "MPI_Allreduce", "nonblocking": "MPI_Iallreduce", "persistent": "A persistent allreduce",
           "late": "A late rank", "slow": "A slow host"}
-CHOICE, BEST = "what Open MPI runs by itself", "the fastest of all that Open MPI has"
+CHOICE, BEST = "what Open MPI runs by itself", "the fastest of Open MPI's that was measured"
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 60em; margin: 2em auto; padding: 0 1em }
 h1 { font-size: 1.6em; margin-bottom: 0 } h2 { font-size: 1.2em; margin: 2em 0 .3em } p { margin: .5em 0 }

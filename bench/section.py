@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pages of doc/results, one per generator, and the generators' sections of other documents."""
 import pathlib
+import re
 
 
 def size_text(size):
@@ -12,17 +13,21 @@ def size_text(size):
 
 
 def sizes_of(text):
-    """The sizes of a list, as the benchmarks read it: 4,100,2K; 64K..16M are powers of two."""
+    """The sizes of a list, as the benchmarks read it: 4,100,2K,1MiB; 64K..16M are powers of two. ValueError: it is not
+    one."""
     def number(word):
-        units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-        return int(word[:-1]) * units[word[-1]] if word[-1] in units else int(word)
+        digits, unit = re.fullmatch(r"(\d+) ?(?:([KMG])(?:iB)?|B?)", word).groups() if word else ("", None)
+        return int(digits) << {None: 0, "K": 10, "M": 20, "G": 30}[unit]
     found = []
     for item in text.split(","):
         low, _, high = item.partition("..")
-        size = number(low)
-        if size < 1:
+        try:
+            size, last = number(low), number(high or low)
+        except AttributeError as error:
+            raise ValueError(item) from error
+        if not 1 <= size <= last:
             raise ValueError(item)
-        while size <= number(high or low):
+        while size <= last:
             found.append(size)
             size *= 2
     return found

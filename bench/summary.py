@@ -317,7 +317,16 @@ def show_pages(sections):
             yield f"  - [{found.title}]({found.link()}){dates}"
 
 
-def document(rows, sections):
+def show_clusters(folder):
+    """What sites have sent in."""
+    files = sorted((folder / "clusters").glob("*.csv"))
+    for path in files:
+        yield f"- [{path.stem}](results/clusters/{path.stem}.html), [its file](results/clusters/{path.name})"
+    if not files:
+        yield "No site has sent in measurements yet; [how to](results/README.md) takes ten minutes of a few hosts."
+
+
+def document(rows, sections, folder):
     yield "# Results\n"
     yield ("This page is written by bench/summary.py from the tables in [results](results), and these by "
            "programs in bench/ from their measurements, not by hand; the figures of the papers, from the "
@@ -354,7 +363,9 @@ def document(rows, sections):
     yield from show_missed(sections)
     yield "\n## Launches, and other load\n"
     yield from show_rough(sections)
-    yield "## All tables\n"
+    yield "## Clusters\n"
+    yield from show_clusters(folder)
+    yield "\n## All tables\n"
     yield from show_pages(sections)
 
 
@@ -440,7 +451,7 @@ def main():
     path = pathlib.Path(sys.argv[1])
     sections = read(path.with_suffix(""))
     rows = summarize(sections)
-    path.write_text("\n".join(document(rows, sections)) + "\n", encoding="utf-8")
+    path.write_text("\n".join(document(rows, sections, path.with_suffix(""))) + "\n", encoding="utf-8")
     (path.parent / "figures" / "summary.svg").write_text(chart(rows), encoding="utf-8")
     section.put(sys.argv[2], "summary", "\n".join(readme_numbers(rows, sections)))
 

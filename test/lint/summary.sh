@@ -129,6 +129,11 @@ cat >"$work/expected" <<'END'
 END
 diff <(grep '^| [A-Za-z]' "$work/README.md") "$work/expected"
 grep -q '(and 1 that concern' "$work/results.md"
+grep -q '^No site has sent in measurements yet' "$work/results.md"
+mkdir "$work/results/clusters"
+touch "$work/results/clusters/here.csv"
+python3 "$srcdir/bench/summary.py" "$work/results.md" "$work/README.md"
+grep -qxF -- '- [here](results/clusters/here.html), [its file](results/clusters/here.csv)' "$work/results.md"
 grep -q "Of the 6 sections with ratios 3 have that many launches; fewer: \[Eight hosts on one switch\].*, \
 \[Eight ranks, one or two slow hosts\].*, \[Later calls\].* More load next to a launch: \
 \[Eight ranks, one or two slow hosts\].*, \[Eight hosts, one is degraded\][^,]*$" \
