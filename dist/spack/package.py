@@ -46,9 +46,8 @@ class Strag(AutotoolsPackage):
 
     def setup_run_environment(self, env):
         """Open MPI finds the component; it runs where it is selected."""
-        folders = [self.plugins]
+        env.prepend_path("OMPI_MCA_mca_base_component_path", self.plugins)
         if self.spec["openmpi"].satisfies("@:4"):
-            folders.append(os.path.join(self.spec["openmpi"].prefix.lib, "openmpi"))
+            env.append_path("OMPI_MCA_mca_base_component_path", os.path.join(self.spec["openmpi"].prefix.lib, "openmpi"))
         else:
-            env.set("PMIX_MCA_mca_base_component_path", os.path.join(self.spec["pmix"].prefix.lib, "pmix"))
-        env.set("OMPI_MCA_mca_base_component_path", ":".join(folders))
+            env.append_path("PMIX_MCA_mca_base_component_path", os.path.join(self.spec["pmix"].prefix.lib, "pmix"))

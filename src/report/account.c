@@ -167,6 +167,13 @@ static struct phrase did_phrase(const struct strag_account *account)
     return account->summary ? watched_phrase(account) : phrase("strag did not look for stragglers");
 }
 
+/* Another line says that going ahead saves nothing. */
+static bool saves_nothing(const struct strag_account *account)
+{
+    const struct strag_watch_summary *summary = account->summary;
+    return !account->declined && summary && summary->late.count > 0 && !went_ahead(summary);
+}
+
 /* What the user may try; "" if there is nothing. */
 static struct phrase try_phrase(const struct strag_account *account)
 {
@@ -175,20 +182,22 @@ static struct phrase try_phrase(const struct strag_account *account)
     if (!is_lost(account))
         return phrase("%s", "");
     const struct phrase most =
-        phrase("going ahead without it can save at most the allreduces' own time, %s",
-               strag_units_time(loss->own).text);
+        saves_nothing(account)
+            ? phrase("%s", "")
+            : phrase("; going ahead without it can save at most the allreduces' own time, %s",
+                     strag_units_time(loss->own).text);
     const char *how = account->not_asked ? " (mpirun --mca coll strag)" : "";
     if (cause && cause->alone >= most_of_it * cause->cost)
-        return phrase("look at what rank %d does before these calls; %s%s", cause->rank, most.text,
+        return phrase("look at what rank %d does before these calls%s%s", cause->rank, most.text,
                       how);
     if (cause)
-        return phrase("look at what rank %d and those that come with it do before these calls; "
+        return phrase("look at what rank %d and those that come with it do before these calls"
                       "%s%s",
                       cause->rank, most.text, how);
     if (!account->declined && !account->dynamic && account->n > 2 && account->ledger->watched > 0)
-        return phrase("coll_strag_straggler=dynamic, to go ahead without the last rank; %s",
+        return phrase("coll_strag_straggler=dynamic, to go ahead without the last rank%s",
                       most.text);
-    return phrase("look at how work is shared between the ranks; %s%s", most.text, how);
+    return phrase("look at how work is shared between the ranks%s%s", most.text, how);
 }
 
 /* ---- Text ---- */

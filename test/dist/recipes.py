@@ -27,8 +27,16 @@ class Spec:
 
 
 class Environment(dict):
-    def set(self, name, value):
-        self[name] = value
+    """Of a site that has folders of its own."""
+
+    def __init__(self):
+        super().__init__(OMPI_MCA_mca_base_component_path="/site", PMIX_MCA_mca_base_component_path="/site")
+
+    def prepend_path(self, name, value):
+        self[name] = f"{value}:{self[name]}"
+
+    def append_path(self, name, value):
+        self[name] += f":{value}"
 
 
 def stand_in(name, **members):
@@ -88,12 +96,12 @@ def main():
     options, environment = options_of(recipe, "4.1.6", {"+ucx"})
     check(options == ["--with-ompi=/spack/openmpi", "--with-plugindir=/spack/strag/lib/openmpi",
                       "--with-ucx=/spack/ucx"], options)
-    check(environment == {"OMPI_MCA_mca_base_component_path":
-                          "/spack/strag/lib/openmpi:/spack/openmpi/lib/openmpi"}, environment)
+    check(environment == {"OMPI_MCA_mca_base_component_path": "/spack/strag/lib/openmpi:/site:/spack/openmpi/lib/openmpi",
+                          "PMIX_MCA_mca_base_component_path": "/site"}, environment)
     options, environment = options_of(recipe, "5.0.7", set())
     check(options[-1] == "--without-ucx", options)
-    check(environment["OMPI_MCA_mca_base_component_path"] == "/spack/strag/lib/openmpi", environment)
-    check(environment["PMIX_MCA_mca_base_component_path"] == "/spack/pmix/lib/pmix", environment)
+    check(environment == {"OMPI_MCA_mca_base_component_path": "/spack/strag/lib/openmpi:/site",
+                          "PMIX_MCA_mca_base_component_path": "/site:/spack/pmix/lib/pmix"}, environment)
     print("ok: the recipes for Spack and EasyBuild")
 
 
