@@ -83,6 +83,14 @@ ran()
     echo "ok: $1"
 }
 
+# batch NAME: the file job, as a batch job
+batch()
+{
+    timeout 120 sbatch --wait -o "$work/out" "$work/job" > "$work/log/batch" 2>&1 ||
+        { cat "$work/log/batch" "$work/out"; fail "$1"; }
+    ran "$1"
+}
+
 cd "$builddir"
 eval "$("$builddir/strag-mpirun" --print-env)"
 export OMPI_MCA_coll_strag_verbose=2
@@ -94,6 +102,10 @@ if srun --mpi=list 2>&1 | grep -q pmix; then
     OMPI_MCA_coll_strag_priority=100 timeout 120 srun --mpi=pmix -N4 -n8 "${program[@]}" > "$work/out" 2>&1 ||
         { cat "$work/out"; fail srun; }
     ran 'srun --mpi=pmix'
+    # The guide's batch script; strag-mpirun's variables are in place of the modules.
+    sed -n '/^    #!\/bin\/sh/,/^$/s/^    //p' "$srcdir/doc/guide/slurm.md" |
+        sed -e '/^module load/d' -e 's/=16$/=2/' -e 's/verbose=1 /verbose=2 /' -e "s|PROGRAM|${program[*]}|" > "$work/job"
+    batch "the guide's batch script"
     timeout 240 "$srcdir/bench/compare" --mpirun srun --minutes 0.02 --sizes 4K --launches 1 --again 0 --tests blocking \
         --components '' --output "$work" -- --mpi=pmix -N4 -n8 > "$work/out" 2>&1 || { cat "$work/out"; fail compare; }
     grep -q '^8 ranks on 4 hosts$' "$work/out" || { cat "$work/out"; fail 'what compare says'; }
@@ -107,9 +119,7 @@ case $("$OMPI_INFO" --version) in
     *'v6.0.'*) echo "left out: btl/tcp of Open MPI 6.0.0rc2 finds no way between hosts that have one address" ;;
     *)
         printf '%s\n' '#!/bin/sh' '#SBATCH --nodes=4 --ntasks-per-node=2' "$MPIRUN --mca coll strag ${program[*]}" > "$work/job"
-        timeout 120 sbatch --wait -o "$work/out" "$work/job" > "$work/log/batch" 2>&1 ||
-            { cat "$work/log/batch" "$work/out"; fail sbatch; }
-        ran 'mpirun in a batch script'
+        batch 'mpirun in a batch script'
         ways=1
         ;;
 esac

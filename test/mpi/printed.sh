@@ -33,6 +33,17 @@ for page in README.md doc/guide/install.md; do
     sed -n 's/^ *\(sudo \)*apt-get install //p' "$top/$page" | grep -qxF "$packages" || fail "$page installs other packages than $packages"
 done
 
+# The folder of Open MPI's own components is what both pages say.
+words=$(sed -n 's/^ .*strag\/plugins:\(\$([^)]*)\).*/\1/p' "$top"/doc/guide/{install,slurm}.md | sort | uniq -c | sed 's/^ *2 //')
+ompi_info()
+{
+    "${OMPI_INFO:-ompi_info}" "$@"
+}
+if ! without '[!4]*' 'the folder of its components, which need not be named'; then
+    folder=$(eval "echo $words")
+    [ -e "$folder/mca_coll_tuned.so" ] || fail "$words: $folder"
+fi
+
 grep -q "among $("$STRAG" list | wc -l) algorithms" "$top/README.md" || fail 'README has another number of algorithms'
 
 mkdir "$files/build"
@@ -73,17 +84,17 @@ mpirun()
         esac
     done
     case $1 in
-        strag-tune) return ;;
+        strag-tune) set -- "$(dirname "$STRAG")/strag-tune" "${@:2}" --sizes 64,4K --seconds 0.02 ;;
         bench/allreduce) set -- "$builddir/$1" "${@:2}" --iterations 2 ;;
         *) set -- "$builddir/test/dist/sum" ;;
     esac
     [[ "${options[*]}" != *coll_strag_save* ]] || set -- "$programs/plans" --world ring # it makes long calls
-    # Tests of their own launch these: report.sh, trace.sh, tune.sh, tune_model.sh, ucp.sh.
+    # Tests of their own launch these: report.sh, trace.sh, tune_model.sh, ucp.sh.
     if [ "${STRAG_TEST_FULL:-0}" != 1 ]; then
         case ${options[*]} in *_report* | *_trace* | *_rules* | *_model* | *_transport*) return ;; esac
     fi
-    ! grep -qxF -- "${options[*]} $1" launched 2> /dev/null || return 0
-    echo "${options[*]} $1" >> launched
+    ! grep -qxF -- "${options[*]} $*" launched 2> /dev/null || return 0
+    echo "${options[*]} $*" >> launched
     mpi "$ranks" "${options[@]}" "$@" > ran 2>&1 || { cat ran; return 1; }
     [[ "${options[*]}" != *'coll strag'* ]] || grep -q 'coll:strag: .*allreduce of' ran || { cat ran; return 1; }
     cat ran
