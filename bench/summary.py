@@ -302,7 +302,8 @@ def show_rough(sections):
     yield (f"Programs in bench/ make at least {measured.LAUNCHES} launches of everything, give every ratio its lowest and "
            f"highest launch, and repeat a launch next to which other programs take more than {busy.MOST} % of the "
            f"processors. Of the {len(own)} sections with ratios {len(own) - len(few)} have that many launches; fewer: "
-           f"{links_of(few)}. More load next to a launch: {links_of(loud)}.\n")
+           f"{links_of(few)}. More load next to a launch: {links_of(loud)}. Elsewhere, the tables of the guide's page on "
+           "[GPUs](guide/gpus.md#measured-on-one-h100) are of one launch each.\n")
 
 
 def show_pages(sections):

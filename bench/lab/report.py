@@ -13,17 +13,16 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import section
 
 INTRODUCTION = """\
-Real Open MPI over TCP in network namespaces of one machine, whose links are shaped (bench/lab).
-Times are medians over all calls, from the first rank's call (where ranks are late, from the last
-one's) to the last rank's return, in milliseconds; every element was checked in warm-up calls of up to 1 MiB and in one of the timed
-calls. *default*: Open MPI's own settings. *best*: the fastest protocol setting for this contender.
-*spread*: from the fastest to the slowest call (or launch, where there are several). *bound*: the
-lower bound of any allreduce, for a goodput of 0.9526 of the rate. *model*: the plan's rounds one
-after another on the lab's links; plans whose rounds overlap may be faster. *cost*: `strag cost --mode
-clocks` for these links. *links*: the largest deviation of any link's bytes from the plan's, without
-TCP's headers. *stock*: the time of the fastest contender other than strag, over this one's; above 1
-this one is faster. In brackets: the launch with the lowest ratio, and with the highest. A launch next to which other
-programs take more than 20 % of the processors is repeated, at most twice.
+Real Open MPI over TCP in network namespaces of one machine, whose links are shaped (bench/lab). Times are medians
+over all calls, from the first rank's call (where ranks are late, from the last one's) to the last rank's return, in
+milliseconds; every element was checked in warm-up calls of up to 1 MiB and in one of the timed calls. *default*: Open
+MPI's own settings. *best*: the fastest protocol setting for this contender. *spread*: from the fastest to the slowest
+call (or launch, where there are several). *bound*: the lower bound of any allreduce, for a goodput of 0.9526 of the
+rate. *model*: the plan's rounds one after another on the lab's links; plans whose rounds overlap may be faster.
+*cost*: `strag cost --mode clocks` for these links. *links*: the largest deviation of any link's bytes from the
+plan's, without TCP's headers. *stock*: the time of the fastest contender other than strag, over this one's; above 1
+this one is faster: the median of the launches' ratios. In brackets: the launch with the lowest ratio, and with the
+highest. A launch next to which other programs take more than 20 % of the processors is repeated, at most twice.
 """
 
 

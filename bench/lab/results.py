@@ -37,11 +37,15 @@ class Times:
         """The median; where delays are random, the mean."""
         return self.average(self.seconds)
 
+    def ratios(self, other):
+        """This time over another one, in each launch that both have."""
+        return [self.average(times) / self.average(other.by_launch[launch])
+                for launch, times in self.by_launch.items() if launch in other.by_launch]
+
     def over(self, other):
-        """This time over another one: the middle, and of several launches the lowest and highest in brackets."""
-        found = [self.average(times) / self.average(other.by_launch[launch])
-                 for launch, times in self.by_launch.items() if launch in other.by_launch]
-        middle = f"{self.middle / other.middle:.3f}"
+        """The median of these, and of several launches the lowest and highest in brackets."""
+        found = self.ratios(other)
+        middle = f"{statistics.median(found):.3f}"
         return f"{middle} ({min(found):.3f} to {max(found):.3f})" if len(found) > 1 else middle
 
     @property
@@ -235,13 +239,14 @@ class Point:
             for case in self.cases():
                 meant = case[0] == bar["bytes"] and self.is_meant(bar, case)
                 found = self.best(bar["contender"], case) if meant else None
-                of = self.aim(bar["of"], bar["contender"], case) if found else None
-                if of:
-                    yield (f"{bar['contender']}, {case_text(case)}, over {bar['of']}",
-                           found[1].middle / of, bar["most"])
+                aim = self.aim(bar["of"], bar["contender"], case) if found else None
+                if aim:
+                    ratio = (statistics.median(found[1].ratios(aim)) if isinstance(aim, Times)
+                             else found[1].middle / aim)
+                    yield f"{bar['contender']}, {case_text(case)}, over {bar['of']}", ratio, bar["most"]
 
     def aim(self, of, contender, case):
-        """Seconds that a contender's target is a multiple of, or None."""
+        """What a contender's target is a multiple of: seconds, or the Times of another one; or None."""
         if of == "model":
             return self.model(contender, case)
         if of == "bound":
@@ -252,7 +257,7 @@ class Point:
             found = self.best_other(contender, case)
         else:
             found = self.best_stock(case)[1:] if of == "stock" else self.best(of, case)
-        return found[-1].middle if found else None
+        return found[-1] if found else None
 
     @staticmethod
     def is_meant(bar, case):

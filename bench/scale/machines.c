@@ -182,10 +182,13 @@ static int make_grid(const struct machine *machine, struct strag_topology **topo
 }
 
 const struct machine machines[] = {
+    {"16 ranks, 8 per host", make_flat, 16, 8, 0, NULL},
+    {"16 hosts", make_flat, 16, 1, 0, NULL},
     {"1,000 ranks, 64 per host, the last 40", make_flat, 1000, 64, 0, NULL},
     {"2,000 ranks, 64 per host, the last 16", make_flat, 2000, 64, 0, NULL},
     {"4,095 ranks, 64 per host, the last 63", make_flat, 4095, 64, 0, NULL},
     {"4,096 ranks, 64 per host", make_flat, 4096, 64, 0, NULL},
+    {"10,000 ranks, 64 per host, the last 16", make_flat, 10000, 64, 0, NULL},
     {"200 hosts", make_flat, 200, 1, 0, NULL},
     {"512 hosts", make_flat, 512, 1, 0, NULL},
     {"4,096 hosts", make_flat, 4096, 1, 0, NULL},

@@ -63,13 +63,14 @@ static unsigned moves_of(const struct coll_strag_stuck *stuck)
            __atomic_load_n(&stuck->setup_moves, __ATOMIC_RELAXED);
 }
 
-/* The call that this rank is in, or was in last. */
+/* The call that this rank is in, or was in last. Another thread may begin the next one meanwhile:
+ * then neither bytes nor what are known. */
 static struct strag_roster_entry call_of(const struct coll_strag_stuck *stuck)
 {
     const uint64_t number = running(stuck);
     const uint64_t entered = __atomic_load_n(&stuck->entered, __ATOMIC_RELAXED);
     const bool known = number || __atomic_load_n(&stuck->said, __ATOMIC_RELAXED) == entered;
-    return (struct strag_roster_entry){
+    struct strag_roster_entry call = {
         .rank = ompi_comm_rank(stuck->examined.comm),
         .state = number ? STRAG_ROSTER_RUNS : STRAG_ROSTER_ELSEWHERE,
         .number = number ? number : entered,
@@ -77,6 +78,10 @@ static struct strag_roster_entry call_of(const struct coll_strag_stuck *stuck)
         .what = known ? __atomic_load_n(&stuck->what, __ATOMIC_RELAXED) : 0,
         .first = coll_strag_stuck_first(stuck),
     };
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* coll_strag_stuck_begin has its pair */
+    if (running(stuck) != number || __atomic_load_n(&stuck->entered, __ATOMIC_RELAXED) != entered)
+        call.bytes = call.what = 0;
+    return call;
 }
 
 static struct strag_roster_entry self_of(const struct coll_strag_stuck *stuck, double now)
