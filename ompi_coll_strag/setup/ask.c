@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* doc/guide/administrators.md states it. */
+_Static_assert(sizeof(struct coll_strag_rank_info) == 304, "what rank 0 gets from each rank");
+
 /* ---- All ranks' facts ---- */
 
 void coll_strag_setup_tell_own(struct setup *setup)

@@ -8,6 +8,8 @@
 
 _Static_assert(sizeof(struct coll_strag_samples) <= STRAG_EXCHANGE_PIECE,
                "samples do not fit into a message");
+/* doc/guide/administrators.md states it. */
+_Static_assert(sizeof(struct coll_strag_samples) == 816, "the message of a window");
 
 /* As in struct coll_strag_job. */
 static bool progress(struct coll_strag_job *job)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a rank that is not rank 0 keeps for a communicator, beyond its plans and without shared
- * memory: at most 16 KiB with 16 ranks, 64 KiB with 4,096, and 128 KiB with 10,000, whatever the
- * machine and the order of the ranks (doc/guide/administrators.md states them). The same functions are called as by the component, and their memory is counted:
+ * memory: at most 16 KiB with 16 ranks, 32 KiB with 1,024, 64 KiB with 4,096 and 128 KiB with
+ * 10,000, whatever the machine and the order of the ranks (doc/guide/administrators.md states
+ * them). The same functions are called as by the component, and their memory is counted:
  *
  *     first     all ranks were asked: the packed topology, the names of processes out of order
  *     dup       nothing of its own but the watch
@@ -148,7 +149,9 @@ static void fill_order(int32_t *rank_of, int n, enum order order, struct rng *rn
 {
     const int side = (int)lround(sqrt(n));
     for (int i = 0; i < n; i++)
-        rank_of[i] = order == REVERSED ? n - 1 - i : order == CYCLIC ? i % side * side + i / side : i;
+        rank_of[i] = order == REVERSED ? n - 1 - i
+                     : order == CYCLIC ? i % side * side + i / side
+                                       : i;
     for (int i = n - 1; order == RANDOM && i > 0; i--) {
         const int j = (int)rng_below(rng, (unsigned)i + 1);
         const int32_t other = rank_of[i];
@@ -160,7 +163,8 @@ static void fill_order(int32_t *rank_of, int n, enum order order, struct rng *rn
 /* ---- Tests ---- */
 
 /* @param most  KiB */
-static void check(const char *machine, const struct strag_topology *whole, int most, struct rng *rng)
+static void check(const char *machine, const struct strag_topology *whole, int most,
+                  struct rng *rng)
 {
     const int n = whole->n;
     static const char *const orders[] = {"in order", "reversed", "cyclic", "random"};
@@ -212,6 +216,11 @@ static void check_all(int n, const char *torus, int most)
 TEST(ranks_16)
 {
     check_all(16, "4x2x2", 16);
+}
+
+TEST(ranks_1024)
+{
+    check_all(1024, "16x8x8", 32);
 }
 
 TEST(ranks_4096)
