@@ -14,7 +14,7 @@ import section
 
 INTRODUCTION = """\
 Real Open MPI over TCP in network namespaces of one machine, whose links are shaped (bench/lab). Times are medians
-over all calls, from the first rank's call (where ranks are late, from the last one's) to the last rank's return, in
+over all calls, from the first rank's call (if ranks are late, from the last one's) to the last rank's return, in
 milliseconds; every element was checked in warm-up calls of up to 1 MiB and in one of the timed calls. *default*: Open
 MPI's own settings. *best*: the fastest protocol setting for this contender. *spread*: from the fastest to the slowest
 call (or launch, where there are several). *bound*: the lower bound of any allreduce, for a goodput of 0.9526 of the

@@ -19,7 +19,7 @@ LINKS = 0.03  # allowed deviation of bytes on a link from the plan's
 
 class Times:
     """All calls of one contender under one setting at one size and delay; seconds from the first rank's call to the last
-    one's return or, where ranks are late, from the last rank's call."""
+    one's return or, if ranks are late, from the last rank's call."""
 
     def __init__(self, late=False, random=False):
         self.column = "after_s" if late else "total_s"
@@ -34,7 +34,7 @@ class Times:
 
     @property
     def middle(self):
-        """The median; where delays are random, the mean."""
+        """The median; if delays are random, the mean."""
         return self.average(self.seconds)
 
     def ratios(self, other):

@@ -342,7 +342,8 @@ TEST(text_says_what_strag_did)
     has(&page, "strag waited: no rank was last in most of 200 calls in a row\n");
     summary.late = (struct strag_late){1, {{2, 1e-3}}};
     has(&page, "strag waited for rank 2: by the model going ahead saves nothing\n"
-               "strag: grid: try: look at what rank 2 does before these calls\n");
+               "strag: grid: try: look at what rank 2 does before these calls (mpirun --mca coll "
+               "strag)\n");
     summary.late = (struct strag_late){3, {{2, 1e-3}, {0, 5e-4}, {1, 5e-4}}};
     has(&page, "strag waited for rank 2 and rank 0 and rank 1: by the model going ahead saves");
     summary.ahead_from = 150;
