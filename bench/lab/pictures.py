@@ -8,6 +8,7 @@ Where only sizes differ they are the abscissa of curves. *its choice*: what Open
 *its best*: the fastest of its algorithms, each at its best setting, as strag-auto at its own; if fewer than
 ratios.STOCK were measured, they are named. If a rank is late, times are from the last arrival on.
 """
+import math
 import pathlib
 import re
 import sys
@@ -67,12 +68,19 @@ def take_contenders(case, rows):
         case.take(PLAN, max(plans, key=number, default=""), "1")
 
 
+def inverse(text):
+    """strag's time over another one: the other one's over strag's"""
+    spread = re.fullmatch(SPREAD, text)
+    middle, low, high = map(float, spread.groups()) if spread else [number(text) or math.inf] * 3
+    return f"{1 / middle:.3f} ({1 / high:.3f} to {1 / low:.3f})"
+
+
 def take_settled(cases, row):
     """A size in a scenario without configuration."""
     case = Case(row["size"], row["size"])
-    case.take(CHOICE, row["tuned"], row["auto"])
+    case.take(CHOICE, inverse(row["auto / tuned"]), "1")
     if not row["which"].startswith("strag"):
-        case.take(BEST, row["best"], row["auto"])
+        case.take(BEST, inverse(row["auto / best"]), "1")
     cases.append(case)
 
 

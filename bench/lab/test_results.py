@@ -287,6 +287,15 @@ class Pictures(unittest.TestCase):
     def test_nothing_of_strag(self):
         self.assertEqual(self.drawn(self.CASE.replace("strag-auto", "strag-ring")), {})
 
+    def test_without_configuration(self):
+        """strag's time over the other one's is inverted; where strag's own algorithm is the best, there is one ratio."""
+        table = ("**star**\n\n| size | first | auto | best | which | auto / best | tuned | auto / tuned | ran |\n"
+                 "|---|---:|---:|---:|---|---:|---:|---:|---|\n"
+                 "| 4 KiB | 9.0 | 2.0 | 1.0 | strag-ring | 2.000 (1.000 to 4.000) | 5.0 | 0.400 (0.250 to 0.500) | ring |\n"
+                 "| 16 KiB | 9.0 | 2.0 | 1.0 | tuned | 1.250 | 1.0 | 1.250 | ring |\n")
+        found = [case.found for case in pictures.read(table)[0][1]]
+        self.assertEqual(found, [{"its choice": [2.5, 2.0, 4.0]}, {"its choice": [0.8] * 3, "its best": [0.8] * 3}])
+
     def test_points_have_names(self):
         """Also where a text has them in another order than the scenario today."""
         slow = scenarios.find("slow")
