@@ -288,7 +288,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual(self.drawn(self.CASE.replace("strag-auto", "strag-ring")), {})
 
     def test_without_configuration(self):
-        """strag's time over the other one's is inverted; where strag's own algorithm is the best, there is one ratio."""
+        """strag's time over the other one's is inverted; there is one ratio if strag's own algorithm is the best."""
         table = ("**star**\n\n| size | first | auto | best | which | auto / best | tuned | auto / tuned | ran |\n"
                  "|---|---:|---:|---:|---|---:|---:|---:|---|\n"
                  "| 4 KiB | 9.0 | 2.0 | 1.0 | strag-ring | 2.000 (1.000 to 4.000) | 5.0 | 0.400 (0.250 to 0.500) | ring |\n"

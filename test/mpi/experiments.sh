@@ -30,7 +30,7 @@ run()
     grep -o '[0-9]* bytes: [a-z -]* takes [0-9.]* of the time of .*' "$output" > "$files/tried" || true
 }
 
-# tries BYTES OPTIONS...: an experiment ends, and the log says so. Where ranks wait for processors,
+# tries BYTES OPTIONS...: an experiment ends, and the log says so. If ranks wait for processors,
 # watching costs more, and one slow call of a rival can take all the time that may be lost: then its
 # experiment ends without a result, and the log says nothing.
 tries()
