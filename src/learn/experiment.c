@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 enum {
-    FIRST = 2, /* calls, which end the experiment if the rival takes STRAG_MUCH_MORE */
+    FIRST = 3, /* calls: the rival's first, then one of each, which end the experiment if the
+                * rival takes STRAG_MUCH_MORE */
     FOUR = 4,
     FOURS_LEAST = STRAG_RECENT,   /* before a decision */
     FOURS_MOST = 4 * FOURS_LEAST, /* end the experiment */
@@ -24,10 +25,10 @@ struct strag_experiments {
     struct strag_findings findings;
 
     /* The running experiment, in class size_class */
-    bool running, counts; /* counts: the first two calls have ended */
+    bool running, counts; /* counts: the first calls have ended */
     int size_class;
     struct strag_variant usual, rival;
-    struct strag_window_order order;
+    struct strag_window_order order; /* without calls: it waits until there is time again */
     int fours;
     double sum, squares; /* of the fours' log(C C / U U) / 2 */
     double lost;         /* seconds so far */
@@ -165,14 +166,14 @@ static bool by_chance(struct strag_experiments *experiments)
 
 static void order_window(struct strag_experiments *experiments)
 {
-    enum { UCCU = 6, CUUC = 9 }; /* the first call is bit 0 */
+    enum { UCCU = 6, CUUC = 9, CCU = 3, CUC = 5 }; /* the first call is bit 0 */
     struct strag_window_order *order = &experiments->order;
     order->calls = !experiments->counts ? FIRST : experiments->fours == 0 ? FOUR : 2 * FOUR;
-    order->rival_runs = by_chance(experiments) ? UCCU : CUUC;
-    if (experiments->counts)
-        order->rival_runs |= (by_chance(experiments) ? UCCU : CUUC) << FOUR;
+    if (!experiments->counts)
+        order->rival_runs = by_chance(experiments) ? CCU : CUC;
     else
-        order->rival_runs &= 3;
+        order->rival_runs =
+            (by_chance(experiments) ? UCCU : CUUC) | (by_chance(experiments) ? UCCU : CUUC) << FOUR;
 }
 
 static struct strag_variant usual_of(const struct strag_experiment_inputs *inputs, size_t bytes)
@@ -212,12 +213,15 @@ bool strag_experiments_next(struct strag_experiments *experiments,
 {
     if (experiments->running) {
         const struct strag_variant usual = usual_of(inputs, (size_t)experiments->order.bytes);
-        if (!(inputs->left > 0) || !is_same(&usual, &experiments->usual))
+        if (inputs->bytes != (size_t)experiments->order.bytes ||
+            inputs->operation != experiments->order.operation ||
+            !is_same(&usual, &experiments->usual))
             experiments->running = false;
     }
     if (!experiments->running)
         begin(experiments, inputs);
-    if (!experiments->running)
+    experiments->order.calls = 0;
+    if (!experiments->running || !(inputs->left > 0))
         return false;
     order_window(experiments);
     *order = experiments->order;
@@ -304,6 +308,8 @@ double strag_experiments_add(struct strag_experiments *experiments,
     const uint32_t rival = experiments->order.rival_runs;
     double seconds[STRAG_WINDOW_CALLS];
     experiments->log[0] = '\0';
+    if (experiments->order.calls == 0)
+        return 0;
     if (count < (experiments->counts ? FOUR : FIRST) ||
         !are_good(experiments, calls, count, seconds))
         experiments->running = false; /* calls of this size do not come any more */
@@ -316,7 +322,8 @@ double strag_experiments_add(struct strag_experiments *experiments,
             add_four(experiments, seconds + c, rival >> c);
         decide(experiments);
     } else if (count == FIRST) {
-        const double ratio = seconds[rival >> 1 & 1] / seconds[rival & 1];
+        const int second = rival >> 1 & 1 ? 1 : 2; /* the rival's second call */
+        const double ratio = seconds[second] / seconds[3 - second];
         experiments->counts = true;
         if (ratio > STRAG_MUCH_MORE)
             end(experiments, false, ratio);

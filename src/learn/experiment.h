@@ -3,16 +3,21 @@
  * Measures whether another algorithm is faster than the one that the model chose. One rival at a
  * time runs in place of the table's choice, in calls of one size and operation:
  *
- *     window     1      2           3           ..     U: the table's choice, C: the rival,
- *     calls      U C    UCCU CUUC   CUUC CUUC          the order of each four by chance
+ *     window     1       2           3           ..     U: the table's choice, C: the rival,
+ *     calls      C U C   UCCU CUUC   CUUC CUUC          the order of each four, and of the first
+ *                                                       window's last two, by chance
  *
- * The first two calls only end a hopeless experiment: the rival takes 1.5 times as long or longer.
- * Then, after 4 fours or more, the mean of log(C C / U U) of each four calls decides:
+ * A rival's first call makes its plan and its connections, and is not compared; it counts as a
+ * loss. The other two of the first window only end a hopeless experiment: the rival takes 1.5 times
+ * as long or longer. Then, after 4 fours or more, the mean of log(C C / U U) of each four calls
+ * decides:
  *
  *     faster    by 3 % and 4 standard errors: the rival runs from then on, in its class of sizes
  *               (an octave; 2^k is in the middle of class k)
- *     not       ahead by a standard error, or after 16 fours, or when no time is left (judge.h):
+ *     not       ahead by a standard error, or after 16 fours, or if calls of another size come:
  *               nothing changes
+ *
+ * If no time is left (budget.h), the experiment waits until there is some again.
  *
  * A drift, or a change of load in mid-run, cancels in each four. With the random order, alternating
  * calls of two kinds do not look like a difference. It takes 4 standard errors because the mean of
@@ -86,7 +91,7 @@ struct strag_experiment_call {
 };
 
 /** The window's calls have ended. @param calls  [count], its first ones; with fewer than four (at
- * first two) the experiment ends, since such calls hardly come any more
+ * first three) the experiment ends, since such calls hardly come any more
  * @return seconds that were lost in these calls, at least 0 */
 double strag_experiments_add(struct strag_experiments *experiments,
                              const struct strag_experiment_call *calls, int count);
