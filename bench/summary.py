@@ -67,9 +67,9 @@ OTHERS = (
     ("MPI_Iallreduce with a computation, four hosts: strag / stock", "overlap", "The lab.*", "ratio"),
     ("the same, the computation as long as each one's own wait: strag / stock", "overlap", ".*", "own ratio"),
     ("a plan from a file over the same plan built in", "plans", ".*", "file / built in"),
-    ("a table for 1,000 to 131,072 ranks: ms of CPU time", "scale", ".*", "table ms"),
-    ("a table for 1,000 to 131,072 ranks: MiB", "scale", ".*", "MiB"),
-    ("a plan of one rank among 1,000 to 131,072: ms of CPU time", "scale", ".*", "plan ms"),
+    ("a table for 16 to 131,072 ranks: ms of CPU time", "scale", ".*", "table ms"),
+    ("a table for 16 to 131,072 ranks: MiB", "scale", ".*", "MiB"),
+    ("a plan of one rank among 16 to 131,072: ms of CPU time", "scale", ".*", "plan ms"),
     ("judging a watched call, 8 to 131,072 ranks: us of CPU time", "watch", ".*", "us a call"),
     ("soak tests: cases that failed", "soak", ".*", "failed"),
 )

@@ -164,6 +164,17 @@ static bool print_least(const struct machine *machine, const struct variant *var
     return true;
 }
 
+/* Has the machine all ranks that are slow or late? */
+static bool has_ranks(const struct strag_topology *topology, const struct strag_state *state)
+{
+    bool all = true;
+    for (int i = 0; i < state->nslow; i++)
+        all = all && state->slow[i].rank < topology->n;
+    for (int i = 0; i < state->nstragglers; i++)
+        all = all && state->straggler[i].rank < topology->n;
+    return all;
+}
+
 static bool run(const struct machine *machine, const struct options *options, struct result *shared)
 {
     struct strag_topology *topology;
@@ -176,7 +187,8 @@ static bool run(const struct machine *machine, const struct options *options, st
         return false;
     }
     for (size_t v = 0; topology->n <= options->most && v < sizeof variants / sizeof *variants; v++)
-        good = print_least(machine, &variants[v], topology, options->runs, shared) && good;
+        if (has_ranks(topology, &variants[v].state))
+            good = print_least(machine, &variants[v], topology, options->runs, shared) && good;
     strag_topology_free(topology);
     return good;
 }
