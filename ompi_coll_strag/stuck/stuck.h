@@ -81,8 +81,8 @@ static inline uint64_t coll_strag_stuck_count(struct coll_strag_stuck *stuck)
 static inline void coll_strag_stuck_begin(struct coll_strag_stuck *stuck, uint64_t number,
                                           size_t bytes)
 {
-    __atomic_thread_fence(
-        __ATOMIC_RELEASE); /* who sees these bytes sees that the last call ended */
+    /* Who sees these bytes sees that the last call has ended. */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     __atomic_store_n(&stuck->bytes, bytes, __ATOMIC_RELAXED);
     __atomic_store_n(&stuck->running, number, __ATOMIC_RELAXED);
 }

@@ -32,7 +32,7 @@ run()
 
 # tries BYTES OPTIONS...: an experiment ends, and the log says so. If ranks wait for processors,
 # watching costs more, and one slow call of a rival can take all the time that may be lost: then its
-# experiment ends without a result, and the log says nothing.
+# experiment waits for more calls.
 tries()
 {
     for calls in 200 2000 2000 2000; do
