@@ -18,6 +18,7 @@
 #include <math.h>
 
 enum { PIECE = 16 * 1024, ROUND_TRIPS = 5, BURSTS = 3, BURST = 16, STOP = -1 };
+enum { TWICE = 2 }; /* one round trip may be disturbed, and then no train takes longer than it */
 
 /* Rank 0 sends this first. Plain data. */
 struct train {
@@ -28,9 +29,10 @@ struct train {
 static const int32_t trains[] = {1, 4, 16, 32};
 enum { TRAINS = sizeof trains / sizeof *trains };
 
-/* After `most_seconds` only the first exchange of each kind begins, and the second train if it is
- * estimated to end within `second_seconds`: many networks let the first tens of KiB pass at once (a
- * token bucket), so only the difference between two trains gives the bandwidth. */
+/* After `most_seconds` only the first exchange of each kind begins, a second round trip, and the
+ * second train if it is estimated to end within `second_seconds`: many networks let the first tens
+ * of KiB pass at once (a token bucket), so only the difference between two trains gives the
+ * bandwidth. */
 static const double most_seconds = 2e-3, second_seconds = 10e-3;
 
 /* Wait for a message, unless a rank has failed: then the peer may have given up.
@@ -113,7 +115,7 @@ static int run_trains(const struct coll_strag_failure *failure, int peer, double
     for (int t = 0; t < TRAINS && code == OMPI_SUCCESS; t++) {
         const double left = t == 1 ? second_seconds : start + most_seconds - coll_strag_seconds();
         double seconds;
-        if (t > 0 && left < 4 * before)
+        if (t > 0 && left < trip + 4 * fmax(0, before - trip)) /* what is sent takes longer, not alpha */
             break;
         code = exchange(failure, peer, trains[t], PIECE, &seconds);
         if (code != OMPI_SUCCESS)
@@ -126,14 +128,14 @@ static int run_trains(const struct coll_strag_failure *failure, int peer, double
     return code;
 }
 
-/* The shortest of up to `most` exchanges. @param start  when the first of all exchanges began */
-static int find_shortest(const struct coll_strag_failure *failure, int peer, int pieces, int most,
-                         double start, double *shortest)
+/* The shortest of `least` to `most` exchanges. @param start  when the first of all exchanges began */
+static int find_shortest(const struct coll_strag_failure *failure, int peer, int pieces, int least,
+                         int most, double start, double *shortest)
 {
     int code = OMPI_SUCCESS;
     *shortest = INFINITY;
     for (int i = 0; i < most && code == OMPI_SUCCESS &&
-                    (i == 0 || coll_strag_seconds() - start < most_seconds / 2);
+                    (i < least || coll_strag_seconds() - start < most_seconds / 2);
          i++) {
         double seconds;
         code = exchange(failure, peer, pieces, 1, &seconds);
@@ -152,9 +154,9 @@ int coll_strag_ping(const struct coll_strag_failure *failure, int peer, double n
     int code = exchange(failure, peer, 0, 0, &seconds);
     const double start = coll_strag_seconds();
     if (code == OMPI_SUCCESS)
-        code = find_shortest(failure, peer, 0, ROUND_TRIPS, start, &trip);
+        code = find_shortest(failure, peer, 0, TWICE, ROUND_TRIPS, start, &trip);
     if (code == OMPI_SUCCESS)
-        code = find_shortest(failure, peer, BURST, BURSTS, start, &burst);
+        code = find_shortest(failure, peer, BURST, 1, BURSTS, start, &burst);
     if (code == OMPI_SUCCESS)
         code = run_trains(failure, peer, start, trip, &number[STRAG_MODEL_BANDWIDTH]);
     if (code == OMPI_SUCCESS)
