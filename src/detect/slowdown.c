@@ -150,13 +150,17 @@ size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
     return (size_t)fmin(fmax(bytes, STRAG_PROBE_SHORTEST), STRAG_PROBE_LONGEST);
 }
 
-/* Seconds that a probe may take: in proportion to its bytes, at most those of the last one. */
+/* Seconds that a probe may take: in proportion to its bytes, at most those of the last one. If
+ * there is a reason for the first one, it is made soon; else it takes what meters say, if they do. */
 static double expected(const struct strag_slowdown *slowdown)
 {
     const double bytes = (double)strag_slowdown_bytes(slowdown) * wanted_rounds(slowdown);
-    if (!(slowdown->sent > 0))
-        return STRAG_PROBE_SECONDS * wanted_rounds(slowdown);
-    return slowdown->took * fmin(1, bytes / slowdown->sent);
+    if (slowdown->sent > 0)
+        return slowdown->took * fmin(1, bytes / slowdown->sent);
+    const double least = STRAG_PROBE_SECONDS * wanted_rounds(slowdown);
+    if (has_reason(slowdown) || !(fast(slowdown) > 0))
+        return least;
+    return fmax(least, bytes / exp(fast(slowdown) / 1000));
 }
 
 /* ---- Windows ---- */
