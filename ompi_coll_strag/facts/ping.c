@@ -115,7 +115,8 @@ static int run_trains(const struct coll_strag_failure *failure, int peer, double
     for (int t = 0; t < TRAINS && code == OMPI_SUCCESS; t++) {
         const double left = t == 1 ? second_seconds : start + most_seconds - coll_strag_seconds();
         double seconds;
-        if (t > 0 && left < trip + 4 * fmax(0, before - trip)) /* what is sent takes longer, not alpha */
+        if (t > 0 &&
+            left < trip + 4 * fmax(0, before - trip)) /* what is sent takes longer, not alpha */
             break;
         code = exchange(failure, peer, trains[t], PIECE, &seconds);
         if (code != OMPI_SUCCESS)
@@ -128,7 +129,8 @@ static int run_trains(const struct coll_strag_failure *failure, int peer, double
     return code;
 }
 
-/* The shortest of `least` to `most` exchanges. @param start  when the first of all exchanges began */
+/* The shortest of `least` to `most` exchanges. @param start  when the first of all exchanges began
+ */
 static int find_shortest(const struct coll_strag_failure *failure, int peer, int pieces, int least,
                          int most, double start, double *shortest)
 {

@@ -151,7 +151,8 @@ size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
 }
 
 /* Seconds that a probe may take: in proportion to its bytes, at most those of the last one. If
- * there is a reason for the first one, it is made soon; else it takes what meters say, if they do. */
+ * there is a reason for the first one, it is made soon; else it takes what meters say, if they do.
+ */
 static double expected(const struct strag_slowdown *slowdown)
 {
     const double bytes = (double)strag_slowdown_bytes(slowdown) * wanted_rounds(slowdown);

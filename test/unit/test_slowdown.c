@@ -455,8 +455,8 @@ TEST(test_at_once)
     by_hand_free(&by_hand);
 }
 
-/* A first probe without a reason: three messages of 128 KiB take 44 ms at the meters' 9 MB/s, and may
- * take 1/500 of the time. With a suspicion it is not waited for. */
+/* A first probe without a reason: three messages of 128 KiB take 44 ms at the meters' 9 MB/s, and
+ * may take 1/500 of the time. With a suspicion it is not waited for. */
 TEST(test_first)
 {
     struct by_hand by_hand;
