@@ -39,9 +39,8 @@
 #define STRAG_VERY_SURE 4.0
 
 /* A factor. A change by this much is not noise: a refuted suspicion is raised again, a delay needs
- * another plan, a measured overhead of messages is not that far off, and a rival that takes this
- * much longer in its first call is not tried again, so that a rival of three times the time costs
- * one call. */
+ * another plan, a measured overhead of messages is not that far off, and a rival whose second call
+ * takes this much longer is not tried again: one of three times the time costs four calls' time. */
 #define STRAG_MUCH_MORE 1.5
 
 /* Windows. The results of this many windows are recent: they name a straggler, and in the dynamic
