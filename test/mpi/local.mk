@@ -31,6 +31,7 @@ mpi_tests = \
 	test/mpi/report_lines.sh \
 	test/mpi/save.sh \
 	test/mpi/session.sh \
+	test/mpi/setup_messages.sh \
 	test/mpi/signals.sh \
 	test/mpi/soak.sh \
 	test/mpi/spawn.sh \
@@ -99,6 +100,7 @@ mpi_programs = \
 	test/mpi/report \
 	test/mpi/savers \
 	test/mpi/session \
+	test/mpi/setup_messages \
 	test/mpi/idup \
 	test/mpi/requests \
 	test/mpi/sizes \
