@@ -161,7 +161,7 @@ static double expected(const struct strag_slowdown *slowdown)
     const double least = STRAG_PROBE_SECONDS * wanted_rounds(slowdown);
     if (has_reason(slowdown) || !(fast(slowdown) > 0))
         return least;
-    return fmax(least, bytes / exp(fast(slowdown) / 1000));
+    return fmax(least, bytes * slowest(slowdown) / exp(fast(slowdown) / 1000));
 }
 
 /* ---- Windows ---- */

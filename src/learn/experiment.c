@@ -213,10 +213,7 @@ bool strag_experiments_next(struct strag_experiments *experiments,
 {
     if (experiments->running) {
         const struct strag_variant usual = usual_of(inputs, (size_t)experiments->order.bytes);
-        if (inputs->bytes != (size_t)experiments->order.bytes ||
-            inputs->operation != experiments->order.operation ||
-            !is_same(&usual, &experiments->usual))
-            experiments->running = false;
+        experiments->running = is_same(&usual, &experiments->usual);
     }
     if (!experiments->running)
         begin(experiments, inputs);
@@ -306,9 +303,11 @@ double strag_experiments_add(struct strag_experiments *experiments,
                              const struct strag_experiment_call *calls, int count)
 {
     const uint32_t rival = experiments->order.rival_runs;
+    const bool ordered = experiments->order.calls > 0;
     double seconds[STRAG_WINDOW_CALLS];
     experiments->log[0] = '\0';
-    if (experiments->order.calls == 0)
+    experiments->order.calls = 0;
+    if (!ordered)
         return 0;
     if (count < (experiments->counts ? FOUR : FIRST) ||
         !are_good(experiments, calls, count, seconds))

@@ -14,10 +14,11 @@
  *
  *     faster    by 3 % and 4 standard errors: the rival runs from then on, in its class of sizes
  *               (an octave; 2^k is in the middle of class k)
- *     not       ahead by a standard error, or after 16 fours, or if calls of another size come:
- *               nothing changes
+ *     not       ahead by a standard error, or after 16 fours, or if such calls do not come any
+ *               more, or the table's choice has changed: nothing changes
  *
- * If no time is left (budget.h), the experiment waits until there is some again.
+ * If no time is left (budget.h), or if links or arrivals are in doubt, the experiment waits; calls
+ * of other sizes do not end it.
  *
  * A drift, or a change of load in mid-run, cancels in each four. With the random order, alternating
  * calls of two kinds do not look like a difference. It takes 4 standard errors because the mean of
@@ -71,7 +72,7 @@ struct strag_experiment_inputs {
     size_t bytes;                            /* a size that many calls have, ... */
     int operation;                           /* ... and their operation */
     double call;                             /* seconds that one of these calls takes */
-    double left;                             /* seconds that may still be lost */
+    double left; /* seconds that may still be lost; 0: no rival may run now */
 };
 
 /**
@@ -96,7 +97,7 @@ struct strag_experiment_call {
 double strag_experiments_add(struct strag_experiments *experiments,
                              const struct strag_experiment_call *calls, int count);
 
-/** End the running experiment, since links or stragglers have changed. Earlier findings stay. */
+/** End the running experiment, since links have changed. Earlier findings stay. */
 void strag_experiments_stop(struct strag_experiments *experiments);
 
 /** Put the faster rivals into a table, each at the sizes of its class. */

@@ -477,28 +477,24 @@ static bool comes_often(const struct strag_judge *judge)
     return count >= STRAG_FIRST_WINDOW;
 }
 
-/* No rival is tried at first, while arrivals decide how long calls take, or while links are in
- * doubt.
+/* No rival runs at first, while arrivals decide how long calls take, or while links are in doubt.
  * @return whether the next window is an experiment's */
 static bool try_rival(struct strag_judge *judge, struct strag_judgement *judgement)
 {
     struct strag_experiments *experiments = judge->options.experiments;
     if (!experiments || !judge->usual.selection)
         return false;
-    if (judge->is_ahead || judge->arrivals || judgement->look || judgement->probe) {
-        strag_experiments_stop(experiments);
-        return false;
-    }
     if (judge->summary.calls < (STRAG_RECENT - 1) * STRAG_WINDOW_CALLS || !comes_often(judge))
         return false;
     const struct strag_watched_call *last = &judge->calls[judge->filled - 1];
+    const bool in_doubt = judge->is_ahead || judge->arrivals || judgement->look || judgement->probe;
     const struct strag_experiment_inputs inputs = {
         .selection = judge->usual.selection,
         .table = &judge->usual.table,
         .bytes = last->bytes,
         .operation = last->operation,
         .call = judge->budget.call,
-        .left = strag_budget_left(&judge->budget),
+        .left = in_doubt ? 0 : strag_budget_left(&judge->budget),
     };
     return strag_experiments_next(experiments, &inputs, &judgement->next);
 }
