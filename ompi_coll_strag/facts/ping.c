@@ -18,7 +18,9 @@
 #include <math.h>
 
 enum { PIECE = 16 * 1024, ROUND_TRIPS = 5, BURSTS = 3, BURST = 16, STOP = -1 };
-enum { TWICE = 2 }; /* one round trip may be disturbed, and then no train takes longer than it */
+enum {
+    TWICE = 2
+}; /* one exchange may be disturbed: no train takes longer than such a round trip */
 
 /* Rank 0 sends this first. Plain data. */
 struct train {
@@ -29,7 +31,7 @@ struct train {
 static const int32_t trains[] = {1, 4, 16, 32};
 enum { TRAINS = sizeof trains / sizeof *trains };
 
-/* After `most_seconds` only the first exchange of each kind begins, a second round trip, and the
+/* After `most_seconds` only the first exchange of each kind begins (two short ones), and the
  * second train if it is estimated to end within `second_seconds`: many networks let the first tens
  * of KiB pass at once (a token bucket), so only the difference between two trains gives the
  * bandwidth. */
@@ -129,7 +131,8 @@ static int run_trains(const struct coll_strag_failure *failure, int peer, double
     return code;
 }
 
-/* The shortest of `least` to `most` exchanges. @param start  when the first of all exchanges began
+/* The shortest of `least` to `most` exchanges. @param start  when the first exchange that counts
+ * began
  */
 static int find_shortest(const struct coll_strag_failure *failure, int peer, int pieces, int least,
                          int most, double start, double *shortest)
@@ -158,7 +161,7 @@ int coll_strag_ping(const struct coll_strag_failure *failure, int peer, double n
     if (code == OMPI_SUCCESS)
         code = find_shortest(failure, peer, 0, TWICE, ROUND_TRIPS, start, &trip);
     if (code == OMPI_SUCCESS)
-        code = find_shortest(failure, peer, BURST, 1, BURSTS, start, &burst);
+        code = find_shortest(failure, peer, BURST, TWICE, BURSTS, start, &burst);
     if (code == OMPI_SUCCESS)
         code = run_trains(failure, peer, start, trip, &number[STRAG_MODEL_BANDWIDTH]);
     if (code == OMPI_SUCCESS)

@@ -200,7 +200,7 @@ static void leave(struct coll_strag_module *module, int code, bool blocking)
     (void)coll_strag_stuck_know_first(&module->stuck, blocking ? 1 : COLL_STRAG_NEVER);
 }
 
-/* Allocate what setup needs until it is done: on rank 0 with room for what all ranks send, some 800
+/* Allocate what setup needs until it is done: on rank 0 with room for what all ranks send, some 730
  * bytes each, untouched until they do. @return NULL if out of memory */
 static struct setup *create(struct coll_strag_module *module, ompi_communicator_t *comm)
 {

@@ -69,13 +69,14 @@ static struct strag_roster_entry call_of(const struct coll_strag_stuck *stuck)
 {
     const uint64_t number = running(stuck);
     const uint64_t entered = __atomic_load_n(&stuck->entered, __ATOMIC_RELAXED);
-    const bool known = number || __atomic_load_n(&stuck->said, __ATOMIC_RELAXED) == entered;
+    const bool said =
+        __atomic_load_n(&stuck->said, __ATOMIC_RELAXED) == (number ? number : entered);
     struct strag_roster_entry call = {
         .rank = ompi_comm_rank(stuck->examined.comm),
         .state = number ? STRAG_ROSTER_RUNS : STRAG_ROSTER_ELSEWHERE,
         .number = number ? number : entered,
-        .bytes = known ? __atomic_load_n(&stuck->bytes, __ATOMIC_RELAXED) : 0,
-        .what = known ? __atomic_load_n(&stuck->what, __ATOMIC_RELAXED) : 0,
+        .bytes = number || said ? __atomic_load_n(&stuck->bytes, __ATOMIC_RELAXED) : 0,
+        .what = said ? __atomic_load_n(&stuck->what, __ATOMIC_RELAXED) : 0,
         .first = coll_strag_stuck_first(stuck),
     };
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* coll_strag_stuck_begin has its pair */

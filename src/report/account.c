@@ -140,11 +140,10 @@ static bool found_one(const struct strag_watch_summary *summary)
     return summary && (summary->late.count > 0 || went_ahead(summary));
 }
 
-/* What strag did about the loss, or why it did nothing. */
-static struct phrase did_phrase(const struct strag_account *account)
+/* Why strag could look for no straggler; "" if it could. */
+static struct phrase unwatched_phrase(const struct strag_account *account)
 {
     const struct strag_ledger *ledger = account->ledger;
-    const unsigned long long watched = ledger->watched;
     uint64_t delegated;
     const char *reason = main_reason(account, &delegated);
     if (account->declined)
@@ -153,17 +152,28 @@ static struct phrase did_phrase(const struct strag_account *account)
         return phrase("strag delegated all calls to the previous component: %s", reason);
     if (ledger->calls[STRAG_LEDGER_BLOCKING] == 0)
         return phrase("strag looks for stragglers in blocking calls alone");
-    if (watched == 0)
+    if (ledger->watched == 0)
         return phrase(
             "strag does not look for stragglers in calls below %s (coll_strag_watch_size)",
             strag_units_bytes((double)ledger->watched_from).text);
     if (account->watch == STRAG_ACCOUNT_CONFIGURED_OFF)
         return phrase("strag is configured to wait for all (coll_strag_straggler, _algorithm or "
                       "_reproducible)");
+    return phrase("%s", "");
+}
+
+/* What strag did about the loss, or why it did nothing. */
+static struct phrase did_phrase(const struct strag_account *account)
+{
+    const struct phrase unwatched = unwatched_phrase(account);
+    const unsigned long long watched = account->ledger->watched;
+    if (unwatched.text[0])
+        return unwatched;
     if (!found_one(account->summary) && watched < (unsigned long long)account->needed)
         return phrase("strag has not acted: only %s of %s and more seen, %d needed",
                       calls_phrase(watched).text,
-                      strag_units_bytes((double)ledger->watched_from).text, account->needed);
+                      strag_units_bytes((double)account->ledger->watched_from).text,
+                      account->needed);
     return account->summary ? watched_phrase(account) : phrase("strag did not look for stragglers");
 }
 
@@ -171,7 +181,8 @@ static struct phrase did_phrase(const struct strag_account *account)
 static bool saves_nothing(const struct strag_account *account)
 {
     const struct strag_watch_summary *summary = account->summary;
-    return !account->declined && summary && summary->late.count > 0 && !went_ahead(summary);
+    return !unwatched_phrase(account).text[0] && summary && summary->late.count > 0 &&
+           !went_ahead(summary);
 }
 
 /* What the user may try; "" if there is nothing. */
@@ -194,7 +205,8 @@ static struct phrase try_phrase(const struct strag_account *account)
         return phrase("look at what rank %d and those that come with it do before these calls"
                       "%s%s",
                       cause->rank, most.text, how);
-    if (!account->declined && !account->dynamic && account->n > 2 && account->ledger->watched > 0)
+    if (!account->declined && !account->dynamic && account->n > 2 && account->ledger->watched > 0 &&
+        !saves_nothing(account))
         return phrase("coll_strag_straggler=dynamic, to go ahead without the last rank%s",
                       most.text);
     return phrase("look at how work is shared between the ranks%s%s", most.text, how);

@@ -136,10 +136,16 @@ done
 for ranks in "${numbers[@]}"; do
     run "$ranks" "$on_hosts" 1 b,a "$programs/layout"
     agrees
-    # shellcheck disable=SC2086 # options
-    HWLOC_SYNTHETIC=$packages HWLOC_THISSYSTEM=1 run "$ranks" $bound "$on_hosts" 4 n0,n1 \
-        "$programs/layout"
+    (
+        unset HWLOC_COMPONENTS # or hwloc ignores the made-up machine
+        export "HWLOC_SYNTHETIC=$packages" HWLOC_THISSYSTEM=1
+        # shellcheck disable=SC2086 # options
+        run "$ranks" $bound "$on_hosts" 4 n0,n1 "$programs/layout"
+    ) || exit 1
     agrees
+    if [ "$ranks" -eq 8 ]; then
+        has 'MPI_COMM_WORLD .*topology: tree, 2 hosts, 4 [A-Za-z ]*s, 8 ranks, 4 per host'
+    fi
     echo "ok: hosts, np $ranks"
 done
 

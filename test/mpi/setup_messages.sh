@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Rank 0's messages during setup, as Open MPI's pml/monitoring counts them: at most 14 log2 n, sent and received
-# together (doc/guide/administrators.md). Rank 0 takes part in every round of setup, so no chain of messages is longer.
+# Rank 0's messages of a job with one call, as Open MPI's pml/monitoring counts them: with setup at most 14 log2 n, sent
+# and received together (doc/guide/administrators.md). Rank 0 takes part in every round of setup, so no chain of messages
+# is longer. The algorithm is pinned: no ping is needed.
 set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 own_folder setup_messages
+if without '6.0.*' 'pml/monitoring crashes in MPI_Init, without strag, too'; then exit 77; fi
 
 # messages RANKS OPTIONS...: in `count`, what rank 0 sends and receives in a job with one call
 messages()
@@ -21,15 +23,12 @@ messages()
 # at_most RANKS LOG2 WHAT OPTIONS... PROGRAM
 at_most()
 {
-    local ranks=$1 log2=$2 what=$3 call setup
+    local ranks=$1 log2=$2 what=$3
     shift 3
-    messages "$ranks" --mca coll ^strag "$@"
-    call=$count # the call's and MPI_Finalize's
     messages "$ranks" --mca coll strag --mca coll_strag_algorithm recursive-doubling "$@"
-    setup=$((count - call))
-    echo "$what, $ranks ranks: rank 0 has $setup messages more than without strag"
-    [ "$setup" -le $((14 * log2)) ] || fail "more than 14 log2 n = $((14 * log2))"
-    [ "$setup" -ge $((4 * log2)) ] || fail 'too few: setup was not counted'
+    echo "$what, $ranks ranks: rank 0 sends and receives $count messages"
+    [ "$count" -le $((14 * log2)) ] || fail "more than 14 log2 n = $((14 * log2))"
+    [ "$count" -gt $((6 * log2)) ] || fail 'too few: setup was not counted'
 }
 
 for size in '4 2' '16 4'; do

@@ -344,6 +344,10 @@ TEST(text_says_what_strag_did)
     has(&page, "strag waited for rank 2: by the model going ahead saves nothing\n"
                "strag: grid: try: look at what rank 2 does before these calls (mpirun --mca coll "
                "strag)\n");
+    page.account.watch = STRAG_ACCOUNT_CONFIGURED_OFF; /* nobody has asked the model */
+    has(&page, "strag is configured to wait for all");
+    has(&page, "before these calls; going ahead without it can save at most");
+    page.account.watch = STRAG_ACCOUNT_WATCHES;
     summary.late = (struct strag_late){3, {{2, 1e-3}, {0, 5e-4}, {1, 5e-4}}};
     has(&page, "strag waited for rank 2 and rank 0 and rank 1: by the model going ahead saves");
     summary.ahead_from = 150;

@@ -10,8 +10,8 @@
  *     split     the packed topology, of ranks with new numbers
  *     half      the same, of every other rank
  *
- * all of them watched, with links, while messages go to 24 partners. What comes on top, and is in
- * the 64 KiB:
+ * all of them watched, with links, while messages go to 24 partners. What comes on top, and is
+ * within the limit:
  *
  *     last      between hosts, once the dynamic mode has begun
  *     UCX       the processes' numbers, in the order in which they were met, that is of the ranks
