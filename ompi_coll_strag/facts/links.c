@@ -60,7 +60,7 @@ static void find_partners(struct coll_strag_links *links, const struct strag_pro
 }
 
 static bool make(struct coll_strag_links *links, const struct strag_probe_hosts *hosts,
-                 const struct strag_state_record *state)
+                 const struct strag_state_record *state, double bandwidth)
 {
     links->hosts = hosts->count;
     links->host = hosts->host_of[links->me];
@@ -72,12 +72,13 @@ static bool make(struct coll_strag_links *links, const struct strag_probe_hosts 
         return true;
     links->slowdown = malloc(sizeof *links->slowdown);
     if (links->slowdown)
-        strag_slowdown_init(links->slowdown, hosts, state);
+        strag_slowdown_init(links->slowdown, hosts, state, bandwidth);
     return NULL != links->slowdown;
 }
 
 bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topology *topology,
-                             const struct strag_state_record *state, struct coll_strag_links **made)
+                             const struct strag_state_record *state, double bandwidth,
+                             struct coll_strag_links **made)
 {
     *made = NULL;
     if (NULL == topology || topology->hosts < STRAG_PROBE_HOSTS_MIN)
@@ -86,7 +87,7 @@ bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topol
     struct coll_strag_links *links = calloc(1, sizeof *links);
     if (links)
         links->me = ompi_comm_rank(comm);
-    if (links && strag_probe_hosts_make(topology, &hosts) && make(links, &hosts, state))
+    if (links && strag_probe_hosts_make(topology, &hosts) && make(links, &hosts, state, bandwidth))
         *made = links;
     else
         coll_strag_links_free(links);

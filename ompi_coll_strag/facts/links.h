@@ -29,10 +29,11 @@ struct coll_strag_links {
     struct strag_slowdown *slowdown; /* NULL on ranks other than 0 */
 };
 
-/** Sends no messages. @param[out] made  NULL if there are too few hosts to find a slow one
+/** Sends no messages. @param bandwidth  bytes per second of a link by the model; of rank 0 alone
+ * @param[out] made  NULL if there are too few hosts to find a slow one
  * @return false if out of memory */
 bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topology *topology,
-                             const struct strag_state_record *state,
+                             const struct strag_state_record *state, double bandwidth,
                              struct coll_strag_links **made);
 
 /** `links` may be NULL. */

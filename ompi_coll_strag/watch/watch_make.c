@@ -135,7 +135,8 @@ bool coll_strag_watch_fill(struct coll_strag_watch *watch)
     watch->summary = strag_watch_summary_none();
     strag_window_start(&watch->window, &first);
     if (decision->links &&
-        !coll_strag_links_create(comm, watch->options.topology, &decision->state, &watch->links))
+        !coll_strag_links_create(comm, watch->options.topology, &decision->state,
+                                 watch->options.inputs.model.model.bandwidth, &watch->links))
         return false;
     watch->notes = coll_strag_notes_create(watch->options.failure);
     return watch->notes && (ompi_comm_rank(comm) != 0 || make_judge(watch));

@@ -43,10 +43,13 @@ void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_st
 }
 
 void strag_slowdown_init(struct strag_slowdown *slowdown, const struct strag_probe_hosts *hosts,
-                         const struct strag_state_record *known)
+                         const struct strag_state_record *known, double bandwidth)
 {
-    *slowdown =
-        (struct strag_slowdown){.hosts = hosts->count, .suspicion = 1, .refuted = 1, .pending = 1};
+    *slowdown = (struct strag_slowdown){.hosts = hosts->count,
+                                        .modelled = bandwidth > 0 ? strag_link_rate(bandwidth) : 0,
+                                        .suspicion = 1,
+                                        .refuted = 1,
+                                        .pending = 1};
     for (int h = 0; h < hosts->count; h++)
         slowdown->narrower =
             hosts->narrower[h] > slowdown->narrower ? hosts->narrower[h] : slowdown->narrower;
@@ -151,17 +154,18 @@ size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
 }
 
 /* Seconds that a probe may take: in proportion to its bytes, at most those of the last one. If
- * there is a reason for the first one, it is made soon; else it takes what meters say, if they do.
- */
+ * there is a reason for the first one, it is made soon; else it takes what meters say, or the model
+ * if messages never wait. */
 static double expected(const struct strag_slowdown *slowdown)
 {
     const double bytes = (double)strag_slowdown_bytes(slowdown) * wanted_rounds(slowdown);
     if (slowdown->sent > 0)
         return slowdown->took * fmin(1, bytes / slowdown->sent);
     const double least = STRAG_PROBE_SECONDS * wanted_rounds(slowdown);
-    if (has_reason(slowdown) || !(fast(slowdown) > 0))
+    const double rate = fast(slowdown) > 0 ? fast(slowdown) : slowdown->modelled;
+    if (has_reason(slowdown) || !(rate > 0))
         return least;
-    return fmax(least, bytes * slowest(slowdown) / exp(fast(slowdown) / 1000));
+    return fmax(least, bytes * slowest(slowdown) / exp(rate / 1000));
 }
 
 /* ---- Windows ---- */

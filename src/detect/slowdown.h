@@ -50,6 +50,7 @@ struct strag_slowdown {
     int nslow;
     struct strag_slow slow[STRAG_SLOW_MAX]; /* in force */
 
+    double modelled;   /* the rate of a link before anything is measured; 0 if unknown */
     double reference;  /* the rate of a fast link in the last probe; 0 if unknown */
     double metered;    /* the same, from the meters of the last window */
     double scatter;    /* of fast links' rates in the last probes */
@@ -79,10 +80,11 @@ void strag_probe_hosts_free(struct strag_probe_hosts *hosts);
 
 /**
  * @param hosts  not used after the call; fewer than STRAG_PROBE_HOSTS_MIN are never probed
- * @param known  ranks whose hosts are slow already: finding these hosts again is no change
+ * @param known      ranks whose hosts are slow already: finding these hosts again is no change
+ * @param bandwidth  bytes per second of a link, by the model; 0 if unknown
  */
 void strag_slowdown_init(struct strag_slowdown *slowdown, const struct strag_probe_hosts *hosts,
-                         const struct strag_state_record *known);
+                         const struct strag_state_record *known, double bandwidth);
 
 /** Replace a state's slow ranks by the slow hosts' leaders; factors are multiples of 1/20. */
 void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_state_record *state);

@@ -30,7 +30,7 @@ void probing_make(struct probing *probing, const struct strag_probe_hosts *hosts
                                 .context = context,
                                 .before = calloc((size_t)hosts->count, sizeof *probing->before)};
     assert_non_null(probing->before);
-    strag_slowdown_init(&probing->slowdown, hosts, known ? known : &none);
+    strag_slowdown_init(&probing->slowdown, hosts, known ? known : &none, 0);
 }
 
 void probing_free(struct probing *probing)

@@ -372,7 +372,7 @@ TEST(hosts)
     for (int h = 0; h < 3; h++)
         assert_int_equal(made.leader[h], h);
     struct strag_slowdown slowdown;
-    strag_slowdown_init(&slowdown, &made, &state);
+    strag_slowdown_init(&slowdown, &made, &state, 0);
     state.nslow = 7;
     strag_slowdown_state(&slowdown, &state);
     assert_int_equal(state.nslow, 1);

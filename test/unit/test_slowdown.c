@@ -468,6 +468,13 @@ TEST(test_first)
     assert_int_equal(metered_window(&by_hand, 9, 1), 0);
     assert_int_equal(metered_window(&by_hand, 6, 1), 3);
     by_hand_free(&by_hand);
+    /* No message has waited: the model knows of 9 MB/s. Rank 2's host takes twice as long. */
+    static const struct strag_state_record known = {.nslow = 1, .slow = {{2, 2}}};
+    by_hand_make(&by_hand, NULL);
+    strag_slowdown_init(by_hand.slowdown, &by_hand.hosts, &known, 9e6);
+    assert_int_equal(next_window(&by_hand, 43), 0);
+    assert_int_equal(next_window(&by_hand, 1), 3);
+    by_hand_free(&by_hand);
 }
 
 /* A suspicion that probes refute is none any more, a stronger one is; until it has gone. */
