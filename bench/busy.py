@@ -6,19 +6,25 @@
 
 runs a command that appends rows to FILE.csv, and adds to them the column foreign_percent: the share of the processors'
 time that other programs take, shortly before the launch or shortly after it, whichever is more. If that is more
-than 20 %, the rows are removed and the command runs again, at most twice.
+than 20 %, or than one processor, the rows are removed and the command runs again, at most twice.
 """
+import os
 import pathlib
 import subprocess
 import sys
 import time
 
-MOST = 20  # percent of foreign load; more makes a launch one to be measured again
+MOST = 20  # percent of foreign load; more makes a launch one to be measured again (see `most`)
 AGAIN = 2  # times at most
 
 
+def most(processors=None):
+    """Percent of foreign load next to which a launch counts. A busy program on one of many processors disturbs calls."""
+    return min(MOST, 100 / (processors or os.cpu_count() or 1))
+
+
 def share(seconds=1.0):
-    """The fraction of all processors' time that is used, for so long."""
+    """The part of all processors' time that is used, for so long."""
     def read():
         with open("/proc/stat", encoding="ascii") as file:
             numbers = [int(word) for word in file.readline().split()[1:9]]
@@ -39,7 +45,7 @@ def quietest(launch, again=AGAIN, seconds=0.5, load=share):
         percent = round(100 * max(before, after), 1)
         if best is None or percent < best[1]:
             best = found, percent
-        if percent <= MOST:
+        if percent <= most():
             break
         before = after
     return best
@@ -47,7 +53,8 @@ def quietest(launch, again=AGAIN, seconds=0.5, load=share):
 
 def rows_of(path, command, old):
     """Run the command on a file that is empty; if it fails, the file is as it was. @return its lines"""
-    path.unlink(missing_ok=True)
+    if path.exists():
+        path.unlink()
     status = subprocess.run(command, check=False).returncode
     if status != 0:
         path.write_text("".join(line + "\n" for line in old), encoding="utf-8")
@@ -63,7 +70,7 @@ def main():
     lines, percent = quietest(lambda: rows_of(path, command, old))
     header = old or [lines[0] + ",foreign_percent"]
     path.write_text("\n".join(header + [f"{line},{percent:g}" for line in lines[1:]]) + "\n", encoding="utf-8")
-    if percent > MOST:
+    if percent > most():
         print(f"busy.py: {path}: other programs took {percent:g} % of the processors", file=sys.stderr)
 
 

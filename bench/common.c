@@ -142,9 +142,11 @@ void *bench_allocate(size_t bytes)
     return memory;
 }
 
+enum { PERIOD = 97 }; /* elements, after which values repeat: few sums are made, with many ranks, too */
+
 static float value(int rank, size_t index)
 {
-    return (float)((index * 7 + (size_t)rank * 13) % 97);
+    return (float)((index * 7 + (size_t)rank * 13) % PERIOD);
 }
 
 void bench_fill(struct bench *bench, size_t count)
@@ -161,14 +163,18 @@ void bench_clear(struct bench *bench, size_t count)
 
 void bench_check(const struct bench *bench, int contender, size_t count)
 {
+    float sum[PERIOD];
     for (size_t i = 0; i < count; i++) {
-        float want = 0;
-        for (int rank = 0; rank < bench->n; rank++)
-            want += value(rank, i);
-        if (want != bench->receive[i]) {
+        float *want = &sum[i % PERIOD];
+        if (i < PERIOD) {
+            *want = 0;
+            for (int rank = 0; rank < bench->n; rank++)
+                *want += value(rank, i);
+        }
+        if (*want != bench->receive[i]) {
             fprintf(stderr, "%s: %s: %zu bytes: element %zu is %g, not %g\n",
                     program_invocation_short_name, bench->contenders[contender].name,
-                    count * sizeof(float), i, bench->receive[i], want);
+                    count * sizeof(float), i, bench->receive[i], *want);
             bench_die("--check", "wrong results");
         }
     }

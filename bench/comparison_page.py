@@ -54,10 +54,11 @@ def doubts(found):
         yield (f"Launches differ by more than half: {places}. Something else runs here: try more of them, or another "
                "time.")
     loads = {(row["test"] == "slow", row["launch"]): row["foreign_percent"] for row in found.rows}
-    loud = [load for load in loads.values() if load > busy.MOST]
+    most = busy.most(int(found.about["processors"]))
+    loud = [load for load in loads.values() if load > most]
     if loud:
-        yield (f"Next to {len(loud)} of {len(loads)} launches other programs took more than {busy.MOST} % of the "
-               f"processors of the first host, up to {max(loud):.0f} %.")
+        yield (f"Next to {len(loud)} of {len(loads)} launches other programs took more than {most:.3g} % of the "
+               f"processors of the host on which compare ran, up to {max(loud):.3g} %.")
     launches = {row["launch"] for row in found.rows}
     if len(launches) < contributed.LAUNCHES:
         yield (f"{len(launches)} launch{'es' if len(launches) > 1 else ''}; at least {contributed.LAUNCHES} are needed "
@@ -71,16 +72,23 @@ def ratio_cell(own):
             f'<span class="spread">({min(own):.2f} to {max(own):.2f})</span></td>')
 
 
+def runs_none(found, test, size):
+    """Did strag leave all calls to the previous component?"""
+    return not any(row["strag_calls"] for row in found.rows
+                   if (row["test"], row["bytes"], row["contender"]) == (test, size, "strag"))
+
+
 def row(found, test, size):
     own = found.times[test, size]
-    cells = [f'<td>{section.size_text(size)}</td>', f'<td>{found.microseconds(test, size, "strag"):.2f}</td>',
+    left = ' <span class="spread">delegated</span>' if runs_none(found, test, size) else ""
+    cells = [f'<td>{section.size_text(size)}</td>', f'<td>{found.microseconds(test, size, "strag"):.2f}{left}</td>',
              f'<td>{found.microseconds(test, size, "stock"):.2f}</td>', ratio_cell(found.ratios(test, size, "stock"))]
     if has_best(found, test):
         best = found.best(test, size)
         cells += [f'<td>{found.microseconds(test, size, best):.2f}</td><td class="name">{text(best)}</td>',
                   ratio_cell(found.ratios(test, size, best))]
     noise = found.ratios(test, size, "stock", "stock-again") if "stock-again" in own else []
-    cells.append(f'<td class="spread">{statistics.median(noise):.2f}</td>' if noise else "<td></td>")
+    cells.append(f'<td class="spread">{min(noise):.2f} to {max(noise):.2f}</td>' if noise else "<td></td>")
     if test == "late":
         delays = [row["delay_us"] for row in found.rows if (row["test"], row["bytes"]) == (test, size)]
         cells.append(f'<td class="spread">{statistics.median(delays):.2f}</td>')
@@ -121,9 +129,11 @@ def how(found):
            "communicator. The time of a call is that of its slowest rank; tables have the median over the launches of "
            "each launch's median, in microseconds. Ratios are of times of the same launch: the median over the "
            "launches, the lowest and the highest. Above 1 strag is faster. It is called faster or slower if the median "
-           f"differs by more than {100 * verdict.MARGIN:.0f} % and all launches agree. Every result was checked.")
+           f"differs by more than {100 * verdict.MARGIN:.0f} % and all launches agree. The results of a call before the "
+           "timed ones and of one after them were checked.")
     yield (f"Its choice: {CHOICE}, without strag. Its best: the fastest of that and of "
-           f"{', '.join(names) or 'nothing else'}. Noise: its choice over the same once more.")
+           f"{', '.join(names) or 'nothing else'}. Noise: its choice over the same once more, from the lowest to "
+           "the highest. Delegated: strag left these calls to the previous component, so that their difference is noise.")
 
 
 def page(found, contact):

@@ -40,6 +40,7 @@ ABOUT = {
 
 Column = collections.namedtuple("Column", "name unit accepts meaning")
 WHOLE, NUMBER = "a whole number of at least", "a number of at least"
+MOST, SHORTEST = 1e15, 1e-3  # of any number; microseconds of a call
 COLUMNS = (
     Column("test", "", tuple(TESTS), "what was called, and how"),
     Column("launch", "", (WHOLE, 1), "number of the launch"),
@@ -59,6 +60,7 @@ COLUMNS = (
     Column("foreign_percent", "percent", (NUMBER, 0), "of the processors' time of the host on which compare ran: what "
            "other programs took just before or after the launch"),
 )
+FORMULA = re.compile(r",(?=[=+@])")
 ALONE = ("strag", "stock-again")  # contenders that are not among those whose fastest is Open MPI's best
 
 
@@ -70,7 +72,7 @@ def cell(row, column, text):
     """A cell's value, or Refused."""
     def refuse(accepted):
         unit = f" ({column.unit})" if column.unit else ""
-        raise Refused(f"row {row}, column {column.name}: '{text}' is not {accepted}{unit}")
+        raise Refused(f"row {row}, column {column.name}: {text[:40]!r} is not {accepted}{unit}")
     if isinstance(column.accepts, str):
         return text if re.fullmatch(column.accepts, text) else refuse(f"a name like {column.accepts}")
     if column.name == "test":
@@ -80,7 +82,7 @@ def cell(row, column, text):
         value = int(text) if kind == WHOLE else float(text)
     except ValueError:
         return refuse(f"{kind} {least}")
-    return value if least <= value < float("inf") else refuse(f"{kind} {least}")
+    return value if least <= value < MOST else refuse(f"{kind} {least}" + (f", below {MOST:g}" if value >= MOST else ""))
 
 
 class Comparison:
@@ -126,6 +128,9 @@ def header(lines):
         match = re.fullmatch(r"# ([a-z-]+): (.*\S)", line)
         if not match or match[1] not in ABOUT:
             raise Refused(f"row {number}: '# NAME: VALUE' with one of {', '.join(ABOUT)} is expected")
+        if not line.isprintable() or FORMULA.search(line):
+            raise Refused(f"row {number}: neither control characters nor what a spreadsheet takes for a formula (=, + or "
+                          "@ behind a comma) are accepted")
         about[match[1]] = match[2]
     for name, meaning in ABOUT.items():
         if name not in about:
@@ -134,6 +139,8 @@ def header(lines):
         raise Refused(f"strag-comparison: '{about['strag-comparison']}' is not 1, the version that this check knows")
     if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", about["date"]):
         raise Refused(f"date: '{about['date']}' is not like 2026-11-27T10:00:00Z")
+    if not re.fullmatch(r"[1-9][0-9]{0,5}", about["processors"]):
+        raise Refused(f"processors: '{about['processors']}' is not a number from 1 on")
     return about
 
 
@@ -143,7 +150,10 @@ def parse(text):
     begin = next((number for number, line in enumerate(lines) if not line.startswith("#")), len(lines))
     about = header(lines[:begin])
     names = [column.name for column in COLUMNS]
-    table = list(csv.reader(lines[begin:]))
+    try:
+        table = list(csv.reader(lines[begin:]))
+    except csv.Error as error:
+        raise Refused(f"behind row {begin}: {error}") from error
     if not table or table[0] != names:
         found = table[0] if table else []
         wrong = next((name for name in names if name not in found), None)
@@ -170,7 +180,7 @@ def check_row(row):
         refuse("hosts", f"{row['hosts']} hosts, but {row['ranks']} ranks")
     if row["test"] != "late" and row["delay_us"]:
         refuse("delay_us", f"not 0, but the test is {row['test']}")
-    if row["median_us"] <= row["delay_us"]:
+    if row["median_us"] - row["delay_us"] < SHORTEST:
         refuse("median_us", f"is not above {'delay_us' if row['delay_us'] else 0}")
     if row["contender"] != "strag" and row["strag_calls"] + row["delegated"]:
         refuse("strag_calls", f"strag took part in the calls of {row['contender']}")
@@ -204,11 +214,17 @@ def check(found, launches=LAUNCHES):
                           f"calls of {row['bytes']} bytes; at least {launches} are needed")
 
 
+def line_of(words):
+    """Words as the lines of the first table may have them."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in str(words))
+    return FORMULA.sub(", ", " ".join(printable.split())) or "unknown"
+
+
 def write(path, found):
     """Write a Comparison."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         for name in ABOUT:
-            file.write(f"# {name}: {' '.join(str(found.about[name]).split()) or 'unknown'}\n")
+            file.write(f"# {name}: {line_of(found.about[name])}\n")
         rows = csv.DictWriter(file, [column.name for column in COLUMNS], extrasaction="ignore", lineterminator="\n")
         rows.writeheader()
         rows.writerows(found.rows)

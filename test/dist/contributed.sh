@@ -25,7 +25,7 @@ rows = [row(launch, name, size, time * launch + 7 * (test == "late"), test, 7 * 
         for test in ("blocking", "late") for size in (64, 4096) for name, time in times.items()]
 rows += [row(launch, name, 64, 1.0, "persistent") for launch in range(1, 6) for name in ("stock", "strag")]
 about = {name: "text" for name in contributed.ABOUT}
-about.update({"strag-comparison": 1, "date": "2026-11-27T10:00:00Z", "fabric": "1 < 2 & so on"})
+about.update({"strag-comparison": 1, "date": "2026-11-27T10:00:00Z", "fabric": "1 < 2 & so on", "processors": 2, "launcher": "srun a,=b\x1b"})
 made = contributed.Comparison(about, rows)
 contributed.check(made)
 contributed.write(work + "/good.csv", made)
@@ -35,11 +35,14 @@ assert found.best("blocking", 64) == "tuned-ring" and found.best("persistent", 6
 for test in ("blocking", "late"): # a delay is not part of a time
     assert found.ratios(test, 64, "tuned-ring") == [2.0] * 5, found.ratios(test, 64, "tuned-ring")
 assert found.microseconds("blocking", 64, "stock") == 9.0
+assert found.about["launcher"] == "srun a, =b"
 page = comparison_page.page(found, "me@here")
 assert page.count("<svg") == 3 and "1 &lt; 2 &amp; so on" in page and "me@here" in page
 assert "Next to 1 of 5 launches" in page and "up to 30 %" in page, "the load"
 assert not any(word in page for word in ("<script", "<link", "src=", "href=", "@import", "url(")), "not self-contained"
 
+assert (busy.most(2), busy.most(8)) == (20, 12.5)
+busy.most = lambda: 20 # whatever this machine has
 calls, loads = [], [0.5, 0.1, 0.4, 0.3]
 kept = busy.quietest(lambda: calls.append(len(calls)) or len(calls), 2, 0, lambda _: loads.pop(0))
 assert kept == (2, 40.0) and len(calls) == 3, (kept, calls)
@@ -77,6 +80,12 @@ refused("^# fabric.*", "# fabrik: x", "row 6: '# NAME: VALUE' with one of strag-
 refused("^# fabric", None, f"row {row - 2}: '# fabric: ' is missing")
 refused("1$", "2", "strag-comparison: '2' is not 1", 0)
 refused("^# date.*", "# date: yesterday", "date: 'yesterday' is not like")
+refused("^# processors.*", "# processors: many", "processors: 'many' is not a number from 1 on")
+refused("^# from.*", "# from: x,=HYPERLINK(1)", "neither control characters nor what a spreadsheet takes for a formula")
+refused("^# from.*", "# from: \x1b[2J", "neither control characters nor what a spreadsheet takes for a formula")
+refused(",64,", ",64" + 200000 * "0" + ",", "field larger than field limit", first)
+refused(",64,", ",64" + 20 * "0" + ",", "is not a whole number of at least 4, below 1e+15 (bytes)", first)
+refused(",64,", ",\x1b,", f"row {row}, column bytes: '\\x1b' is not a whole number", first)
 refused(",median_us", ",median_ms", f"row {row - 1}: column median_us is missing")
 refused("^test,launch", "launch,test", "the columns are expected in this order: test,launch,")
 refused(",[^,]*$", "", f"row {row}: 14 columns, not 15", first)
