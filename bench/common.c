@@ -142,7 +142,9 @@ void *bench_allocate(size_t bytes)
     return memory;
 }
 
-enum { PERIOD = 97 }; /* elements, after which values repeat: few sums are made, with many ranks, too */
+enum {
+    PERIOD = 97
+}; /* elements, after which values repeat: few sums are made, with many ranks, too */
 
 static float value(int rank, size_t index)
 {

@@ -57,7 +57,7 @@ def ratios(size, over, under):
 def noise(size):
     """One contender against its own repetition."""
     again = next(name for name in size if name.endswith("-again"))
-    return statistics.median(ratios(size, again.removesuffix("-again"), again))
+    return statistics.median(ratios(size, again[:-len("-again")], again))
 
 
 def show(name, ranks, table):

@@ -10,7 +10,8 @@ module_text = sed \
 	-e 's,%plugindir%,$(plugindir),' -e 's,%OMPI_COMPONENT_PATH%,$(OMPI_COMPONENT_PATH),' -e 's, :, ,' \
 	-e 's,%PMIX_PLUGINDIR%,$(PMIX_PLUGINDIR),' $(srcdir)/dist/modulefile.in | \
 	if test '$(plugindir)' = '$(OMPI_PLUGINDIR)'; then sed -e '/component_path/d' -e '/^prereq $$/d'; \
-	else sed -e '/component_path $$/d' -e '/^prereq $$/d'; fi
+	else sed -e '/component_path $$/d' -e '/^prereq $$/d'; fi | \
+	sed '/ \/usr\/\(bin\|share\/man\|lib[^ ]*\)$$/{/component_path/!d;}'
 
 if HAVE_OMPI
 modulesdir = $(datadir)/modulefiles

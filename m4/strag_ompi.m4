@@ -112,7 +112,7 @@ AC_DEFUN([STRAG_OMPI_PATHS], [
   PMIX_HIDING=
   AS_CASE([$OMPI_VERSION], [5.*], [STRAG_PMIX_HIDING])
   AS_IF([test -z "${OMPI_MODULE+set}"],
-    [OMPI_MODULE=`AS_ECHO(["$LOADEDMODULES"]) | tr : '\n' | grep -i '^open-*mpi' | head -n 1`])
+    [OMPI_MODULE=`AS_ECHO(["$LOADEDMODULES"]) | tr : '\n' | grep -E -i '(^|/)open-*mpi' | head -n 1`])
 ])
 
 # The PMIx that Open MPI uses, from 5.0 on: the one installed next to it, or else the system's. Its

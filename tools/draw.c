@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /* Not const, like execve's arguments. The script is bytes, being too long for a string literal. */
-static char python[] = "python3", option[] = "-c",
-            script[] = {
+static char python[] = "python3", isolated[] = "-I" /* no modules of the current folder */,
+            option[] = "-c", script[] = {
 #include "tools/draw_script.h"
                 0};
 
@@ -23,7 +23,7 @@ static int no_picture(const struct command *command, int reason)
 static int run_script(const struct command *command, FILE *json)
 {
     extern char **environ;
-    char *const arguments[] = {python, option, script, NULL};
+    char *const arguments[] = {python, isolated, option, script, NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
     int ended = 0;

@@ -24,7 +24,7 @@ class Strag(AutotoolsPackage):
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("hwloc@2:")
-    depends_on("libyaml@0.2:")
+    depends_on("libyaml")
     depends_on("jansson@2.11:")
     depends_on("ucx", when="+ucx")
     # A component is for one version of Open MPI, and built against its internal headers.

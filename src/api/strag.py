@@ -37,6 +37,14 @@ class Error(Exception):
         self.status = status
 
 
+class _Int(c_int):
+    @classmethod
+    def from_param(cls, value):
+        if not -1 << 31 <= value < 1 << 31:  # c_int would take its lowest 32 bits
+            raise ValueError(f"{value} must be from -2^31 to 2^31 - 1")
+        return cls(value)
+
+
 class _Reason(ctypes.Structure):
     _fields_ = [("text", ctypes.c_char * 1024)]
 
@@ -82,12 +90,12 @@ _VALUE = {
 
 
 def _load():
-    library = ctypes.CDLL(os.environ.get("STRAG_LIBRARY", "libstrag.so.0"))
+    library, checked = ctypes.CDLL(os.environ.get("STRAG_LIBRARY", "libstrag.so.0")), {c_int: _Int}
     for name, takes in _STATUS.items():
-        getattr(library, "strag_" + name).argtypes = (*takes, c_void_p)
+        getattr(library, "strag_" + name).argtypes = (*(checked.get(kind, kind) for kind in takes), c_void_p)
     for name, (gives, *takes) in _VALUE.items():
         function = getattr(library, "strag_" + name)
-        function.restype, function.argtypes = gives, takes
+        function.restype, function.argtypes = gives, [checked.get(kind, kind) for kind in takes]
     return library
 
 
@@ -105,7 +113,7 @@ def _do(name, *arguments):
     reason = _Reason()
     status = getattr(_library, "strag_" + name)(*arguments, byref(reason))
     if status < 0:
-        raise Error(status, reason.text.decode())
+        raise Error(status, os.fsdecode(reason.text))
 
 
 def _bytes(text):

@@ -40,6 +40,12 @@ expect()
     [[ $found == $text ]] || { cat "$work/errors"; fail "${tool[*]}: $*: $found"; }
 }
 
+# Folders that the system searches anyway must not come before those of other modules.
+make -s -C "$builddir" print-module plugindir=/usr/lib64/openmpi/lib/openmpi bindir=/usr/bin mandir=/usr/share/man \
+    libdir=/usr/lib64 > "$work/system"
+! grep -E '^prepend-path .* /usr/(bin|share/man|lib64(/pkgconfig)?)$' "$work/system" || fail "the system's folders"
+grep -q '^prepend-path OMPI_MCA_mca_base_component_path /usr/lib64/openmpi/lib/openmpi$' "$work/system" || fail 'the plug-in'
+
 tried=
 for modulecmd in /usr/lib/*/modulecmd.tcl /usr/share/lmod/lmod/libexec/lmod ${STRAG_LMOD:-}; do
     [ -x "$modulecmd" ] || continue

@@ -56,6 +56,12 @@ costs = [float(row["seconds"]) for row in csv.DictReader(text("cost.csv").splitl
 assert all(abs(mine / cost - 1) < 1e-4 for mine, cost in zip(job.cost("ring", [1 << 10, 1 << 20]), costs)) and len(costs) == 2
 chosen = [entry.algorithm for entry in job.select() if entry.bytes <= 1 << 20][-1]
 assert chosen == json.loads(text("explain.json"))["sizes"][0]["algorithm"], chosen
+for wrong in (1 << 32) + 4, None:
+    try:
+        strag.Allreduce(wrong)
+    except (strag.ctypes.ArgumentError, AttributeError):
+        continue
+    raise AssertionError(f"{wrong} ranks")
 assert strag.Topology(6, 4).hosts == 2 and machine.hosts == 16
 
 slower = strag.Allreduce(4, alpha=1000, straggler=(1, 0.5), slow={2: 3}, blocks=4)
