@@ -21,8 +21,7 @@ import os
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_size_t, c_void_p
 
 SELECTED_MAX = 48  # STRAG_SELECTED_MAX
-KINDS = ("send", "recv", "recv_reduce")
-FORMATS = ("text", "json")
+KINDS, FORMATS = ("send", "recv", "recv_reduce"), ("text", "json")
 
 Selected = collections.namedtuple("Selected", "bytes algorithm blocks")
 Operation = collections.namedtuple("Operation", "kind peer first count round own_left stage waits")
