@@ -7,7 +7,7 @@ set -eu
 own_folder compare
 cd "$builddir"
 export PYTHONDONTWRITEBYTECODE=1
-compare=$srcdir/bench/compare
+compare=$(cd "$srcdir" && pwd)/bench/compare
 options=(--oversubscribe ${component_options[@]+"${component_options[@]}"} --mca pml ob1)
 
 # sm runs here, han does not on one host, and there is no component nothing.
@@ -100,6 +100,8 @@ refused 'make bench/allreduce' --program "$files/nothing" -- -np 2
 refused '--launches: at least 1' --launches 0 -- -np 2
 refused "--sizes: '64,' is not like" --sizes 64, -- -np 2
 refused "--sizes: '8..4' is not like" --sizes 8..4 -- -np 2
+refused '--sizes: each must be named once' --sizes 4K,4KiB -- -np 2
+refused '--components: each must be named once' --components sm,sm -- -np 2
 refused "^compare: --output $files/first.html: File exists; a folder" --output "$files/first.html" -- -np 2
 refused "^compare: --output /proc/nothing: .*; a folder" --output /proc/nothing -- -np 2
 refused '--slow and --restore need each other' --slow true -- -np 2
@@ -114,8 +116,16 @@ says 0 ''
 refused '^compare: .*mpirun succeeded, but rank 0 wrote nothing to ' --mpirun "$files/mpirun" -- -np 2
 printf '#!/bin/sh\n[ "$1" = --version ] || exec sleep 100\n' > "$files/mpirun"
 refused '^compare: .*mpirun did not end within 0\.2 seconds' --limit 0.2 --mpirun "$files/mpirun" -- -np 2
+mkdir "$files/ended"
+sed -i 's/exec sleep 100/exec sh -c "touch started; exec sleep 100"/' "$files/mpirun"
+(cd "$files/ended" && exec "$compare" --program "$builddir/bench/allreduce" --again 0 --mpirun "$files/mpirun" -- -np 2 2> "$output") &
+until [ -e "$files/ended/started" ]; do sleep 0.1; done
+kill -TERM $!
+status=0
+wait $! || status=$?
+[ "$status" = 143 ] && [ "$(ls "$files/ended")" = started ] || fail "SIGTERM: status $status, $(ls "$files/ended")"
 refused '^compare: Open MPI did not load strag' -- "${options[@]}" --mca coll ^strag -np 2
-refused '^compare: strag is loaded, but does not run its calls' -- "${options[@]}" --mca coll_strag_enable 0 -np 2
+refused '^compare: strag ran other calls than it was to run, as its counters say' -- "${options[@]}" --mca coll_strag_enable 0 -np 2
 refused '^compare: it ran with 1 rank$' -- "${options[@]}" -np 1
 sed 's/,64,/,64K,/' "$files/comparison.csv" > "$files/bad.csv"
 refused "^compare: .*bad.csv: row [0-9]+, column bytes: '64K' is not" --page "$files/bad.csv"
