@@ -179,8 +179,8 @@ static int component_close(void)
     coll_strag_fingerprint_free();
     coll_strag_teardown_close();
     coll_strag_pml_close();
+    coll_strag_ucp_close(); /* its worker may still write to a device's memory */
     coll_strag_device_close();
-    coll_strag_ucp_close();
     coll_strag_shared_setup_close();
     coll_strag_given_close();
     coll_strag_store_free();

@@ -204,15 +204,15 @@ int coll_strag_run_begin(struct coll_strag_run *run, const struct coll_strag_cal
 
 /* ---- Ending ---- */
 
-static int mpi_error(int status, const struct coll_strag_transport *transport)
+/* @param known  the communicator's error, if this rank has been told to give up; else OMPI_SUCCESS
+ */
+static int mpi_error(int status, const struct coll_strag_transport *transport, int known)
 {
     switch (status) {
-    case STRAG_OK:
-        return OMPI_SUCCESS;
     case STRAG_ERR_MEMORY:
         return OMPI_ERR_OUT_OF_RESOURCE;
-    case STRAG_ERR_MISMATCH: /* the ranks called it with different counts */
-        return MPI_ERR_TRUNCATE;
+    case STRAG_ERR_MISMATCH: /* or the ranks called it with different counts */
+        return known != OMPI_SUCCESS ? known : MPI_ERR_TRUNCATE;
     case STRAG_ERR_TRANSPORT:
         return transport->mpi_error != MPI_SUCCESS ? transport->mpi_error : MPI_ERR_OTHER;
     default:
@@ -282,7 +282,10 @@ static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
 {
     struct strag_shm *shm = run->channel->shm;
     const int failure = status == STRAG_OK ? OMPI_SUCCESS : coll_strag_failure(call->comm);
-    int code = failure != OMPI_SUCCESS ? failure : mpi_error(status, run->channel->transport);
+    int code = failure;
+    if (failure == OMPI_SUCCESS && status != STRAG_OK)
+        code =
+            mpi_error(status, run->channel->transport, coll_strag_failed(&call->module->failure));
     if (run->copied)
         code = coll_strag_copies_end(&run->copies, call->locations, code);
     if (shm)

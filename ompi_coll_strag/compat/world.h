@@ -5,16 +5,18 @@
 
 #include "compat.h"
 
-/* MPI_COMM_WORLD; NULL in a process that has sessions only */
+/* MPI_COMM_WORLD while messages can be sent over it, which is while it has collectives; NULL in a
+ * process that has sessions only. (There Open MPI may make it for itself, but not for the PML.) */
 static inline ompi_communicator_t *coll_strag_world(void)
 {
-    return ompi_mpi_comm_world.comm.c_local_group ? &ompi_mpi_comm_world.comm : NULL;
+    return ompi_mpi_comm_world.comm.c_coll ? &ompi_mpi_comm_world.comm : NULL;
 }
 
 /* How many ranks the job has. @return 0 if not known, in a process that has sessions only */
 static inline int coll_strag_world_size(void)
 {
-    return coll_strag_world() ? coll_strag_world()->c_local_group->grp_proc_count : 0;
+    const ompi_group_t *group = ompi_mpi_comm_world.comm.c_local_group;
+    return group ? group->grp_proc_count : 0;
 }
 
 /* Does MPI_Finalize end the communicator? One of a session is freed by the program, also later. */

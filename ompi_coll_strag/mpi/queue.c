@@ -109,12 +109,19 @@ static int serve(struct coll_strag_queue *queue, int looks)
     return moved;
 }
 
+static _Thread_local bool held;
+
+void coll_strag_queues_hold(bool hold)
+{
+    held = hold;
+}
+
 static int progress(void)
 {
     struct left left;
     struct coll_strag_queue *queue, *next;
     int moved = 0;
-    if (NULL == __atomic_load_n(&queues.first, __ATOMIC_RELAXED))
+    if (held || NULL == __atomic_load_n(&queues.first, __ATOMIC_RELAXED))
         return 0;
     left.count = 0;
     lock();
@@ -151,6 +158,8 @@ static void append(struct coll_strag_queue *queue, struct coll_strag_job *job)
     else
         __atomic_store_n(&queue->first, job, __ATOMIC_RELEASE);
     queue->last = job;
+    if (!queues.registered) /* if that fails, the next job tries again */
+        queues.registered = opal_progress_register(progress) == OPAL_SUCCESS;
     if (queue->listed)
         return;
     OBJ_RETAIN(queue->comm);
@@ -160,8 +169,6 @@ static void append(struct coll_strag_queue *queue, struct coll_strag_job *job)
     if (queue->next)
         queue->next->link = &queue->next;
     __atomic_store_n(&queues.first, queue, __ATOMIC_RELEASE);
-    if (!queues.registered)
-        queues.registered = opal_progress_register(progress) == OPAL_SUCCESS;
 }
 
 void coll_strag_queue_add(struct coll_strag_queue *queue, struct coll_strag_job *job)

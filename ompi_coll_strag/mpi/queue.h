@@ -46,6 +46,9 @@ struct coll_strag_queue {
     void (*closed)(struct coll_strag_queue *queue); /* NULL if the queue stays */
 };
 
+/** While a thread holds the queues, its own progress does no job: what ends with a job stays. */
+void coll_strag_queues_hold(bool hold);
+
 /** Make an empty queue. */
 void coll_strag_queue_init(struct coll_strag_queue *queue, ompi_communicator_t *comm);
 

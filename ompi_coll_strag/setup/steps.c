@@ -124,10 +124,13 @@ void coll_strag_setup_ask_all_well(struct setup *setup)
 {
     struct coll_strag_nonblocking *nonblocking = &setup->module->nonblocking;
     const struct strag_agreement least = {.add = keep_least};
-    uint64_t limit = 0;
-    if (!setup->blocking)
-        limit = 2 * __atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST) + 16;
-    __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
+    uint64_t limit;
+    /* Other threads begin calls meanwhile; one that has not seen the limit is below it. */
+    do {
+        limit =
+            setup->blocking ? 0 : 2 * __atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST) + 16;
+        __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
+    } while (!setup->blocking && __atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST) > limit);
     if (setup->code != OMPI_SUCCESS || limit >= COLL_STRAG_NEVER)
         limit = COLL_STRAG_NEVER - 1;
     setup->number = -(int32_t)limit - 1;

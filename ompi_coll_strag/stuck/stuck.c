@@ -2,6 +2,7 @@
 #include "stuck.h"
 
 #include "compat/failures.h"
+#include "mpi/queue.h"
 #include "user/settings.h"
 
 #include "base/status.h"
@@ -541,13 +542,14 @@ static void examine(struct coll_strag_stuck *stuck, double now)
 }
 
 /* Open MPI calls this once in eight calls of its progress. Sending a message or looking for one
- * makes progress, which may free the communicator. */
+ * makes progress, which may free the communicator, but must not free a request that is examined. */
 static int tick(void)
 {
     const double now = seconds_now();
     if (now < list.due || examining || pthread_mutex_trylock(&list.lock) != 0)
         return 0;
     examining = true;
+    coll_strag_queues_hold(true);
     list.due = now + list.tick / 2;
     coll_strag_stuck_free_sent();
     receive(now);
@@ -559,6 +561,7 @@ static int tick(void)
         examine(stuck, now);
         OBJ_RELEASE(comm);
     }
+    coll_strag_queues_hold(false);
     examining = false;
     pthread_mutex_unlock(&list.lock);
     return 0;
