@@ -325,9 +325,30 @@ static int fill(const struct command *command, const struct algorithms *named, s
                       : add_named_columns(command, named, table);
 }
 
-static int run_on(const struct command *command, const struct arguments *arguments,
+/* A plan is priced only if it is proved to be an allreduce. */
+static int prove(const struct command *command, const struct file_plan *plan)
+{
+    struct strag_error err;
+    const int status = plan->given ? strag_given_prove(plan->given, &strag_given_asked,
+                                                       terminal_progress(), NULL, &err)
+                                   : STRAG_OK;
+    return status == STRAG_OK
+               ? EXIT_DONE
+               : complain(command, status, "%s: %s", option_name(OPTION_PLAN), err.text);
+}
+
+/* Another column may be the algorithm that the plan is named after. */
+static void name_plan(const struct file_plan *plan)
+{
+    struct strag_error err;
+    if (plan->given && strag_algorithm_find(plan->given->head.name, &err))
+        strag_append(plan->given->head.name, sizeof plan->given->head.name, " (plan)");
+}
+
+static int run_on(const struct command *command, const struct file_plan *plan,
                   const struct algorithms *named)
 {
+    const struct arguments *arguments = &plan->arguments;
     struct machine machine;
     struct table table = {.machine = &machine};
     int format;
@@ -345,6 +366,9 @@ static int run_on(const struct command *command, const struct arguments *argumen
     if (result == EXIT_DONE && format == SVG && no_picture(&table))
         result = complain(command, STRAG_ERR_ARGUMENT, "%s", no_picture(&table));
     if (result == EXIT_DONE)
+        result = prove(command, plan);
+    name_plan(plan);
+    if (result == EXIT_DONE)
         result = fill(command, named, &table);
     clear_terminal();
     if (result == EXIT_DONE && format == SVG)
@@ -358,29 +382,15 @@ static int run_on(const struct command *command, const struct arguments *argumen
     return result;
 }
 
-/* A plan is priced only if it is proved to be an allreduce. */
-static int prove(const struct command *command, const struct file_plan *plan)
-{
-    struct strag_error err;
-    const int status = plan->given
-                           ? strag_given_prove(plan->given, &strag_given_asked, NULL, NULL, &err)
-                           : STRAG_OK;
-    return status == STRAG_OK
-               ? EXIT_DONE
-               : complain(command, status, "%s: %s", option_name(OPTION_PLAN), err.text);
-}
-
 static int run(const struct command *command, const struct arguments *arguments)
 {
     struct file_plan plan;
     struct algorithms named;
     if (!open_file_plan(command, arguments, &plan))
         return EXIT_USAGE;
-    int result = prove(command, &plan);
-    if (result == EXIT_DONE)
-        result = read_algorithms(command, &plan, "all", &named)
-                     ? run_on(command, &plan.arguments, &named)
-                     : EXIT_USAGE;
+    const int result = read_algorithms(command, &plan, "all", &named)
+                           ? run_on(command, &plan, &named)
+                           : EXIT_USAGE;
     close_file_plan(&plan);
     return result;
 }

@@ -9,7 +9,8 @@
 
 /* Not const, like execve's arguments. The script is bytes, being too long for a string literal. */
 static char python[] = "python3", isolated[] = "-I" /* no modules of the current folder */,
-            option[] = "-c", script[] = {
+            option[] = "-c",
+            script[] = {
 #include "tools/draw_script.h"
                 0};
 
@@ -40,6 +41,9 @@ static int run_script(const struct command *command, FILE *json)
         reason = errno;
     if (reason != 0)
         return no_picture(command, reason);
+    if (WIFSIGNALED(ended))
+        return complain(command, STRAG_ERR_IO, "--format svg: python3 was ended by signal %d",
+                        WTERMSIG(ended));
     return ended == 0 ? EXIT_DONE : EXIT_FALSE;
 }
 

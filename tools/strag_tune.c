@@ -284,6 +284,9 @@ static int check_model(const struct options *options, struct strag_error *err)
 {
     char name[4096];
     name_model(options, name, sizeof name);
+    if (options->output && strcmp(options->output, name) == 0)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "--output and --model must name different files");
     if (!options->model[0] && access(name, F_OK) == 0)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "%.80s is there already; --model %.80s replaces it", strag_name_end(name),

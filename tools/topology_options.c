@@ -261,7 +261,8 @@ static int read_several(struct machine *machine)
     const char *text = machine->arguments->value[OPTION_STRAGGLER];
     if (machine->arguments->value[OPTION_DELAY])
         return complain(machine->command, STRAG_ERR_ARGUMENT,
-                        "--delay is for one rank; of several: --straggler R:US,R:US");
+                        "--delay is for one rank whose delay --straggler does not name; of "
+                        "several: --straggler R:US,R:US");
     const int status = strag_state_parse_stragglers(text, &machine->late, &err);
     return status == STRAG_OK ? EXIT_DONE : wrong_value(machine, OPTION_STRAGGLER, status, &err);
 }
@@ -346,8 +347,9 @@ static int read_model(struct machine *machine)
 /* A saved file already has what these options would say. */
 static int check_saved(const struct machine *machine)
 {
-    static const enum option_id own[] = {OPTION_RANKS, OPTION_MINIMUM,        OPTION_RULES,
-                                         OPTION_HOSTS, OPTION_RANKS_PER_NODE, OPTION_PORTS};
+    static const enum option_id own[] = {OPTION_RANKS,     OPTION_MINIMUM,        OPTION_RULES,
+                                         OPTION_HOSTS,     OPTION_RANKS_PER_NODE, OPTION_PORTS,
+                                         OPTION_EXHAUSTIVE};
     const struct option_group *const groups[] = {&state_group, &model_group};
     const char *const *value = machine->arguments->value;
     int found = -1;

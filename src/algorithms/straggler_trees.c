@@ -73,6 +73,7 @@
  */
 #include "algorithms/forest.h"
 #include "algorithms/straggler.h"
+#include "algorithms/torus.h"
 #include "algorithms/tree.h"
 #include "algorithms/uplinks.h"
 
@@ -209,8 +210,12 @@ static int share(const struct strag_problem *problem, void **shared, struct stra
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_straggler_check_blocks(problem, strag_forest_trees(problem),
-                                        STRAG_FOREST_BLOCKS_MAX, err);
+    int status = STRAG_OK;
+    if (strag_torus_of(problem).grid)
+        status = strag_torus_check(problem, 1, err);
+    return status != STRAG_OK ? status
+                              : strag_straggler_check_blocks(problem, strag_forest_trees(problem),
+                                                             STRAG_FOREST_BLOCKS_MAX, err);
 }
 
 static int choices(const struct strag_problem *problem, int *blocks)
@@ -435,7 +440,7 @@ static int form_of(const struct strag_problem *problem, int blocks)
 const struct strag_algorithm strag_straggler_trees = {
     .name = "straggler-trees",
     .summary = "a straggler on tori and trees: others go ahead, then k trees over all links",
-    .rounds = "m + depth",
+    .rounds = "m + about depth/2",
     .sent = "about 2",
     .needs_straggler = true,
     .check = check,

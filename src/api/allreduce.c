@@ -20,7 +20,7 @@ _Static_assert(STRAG_SELECTED_MAX >= STRAG_TABLE_MAX, "strag.h: every table has 
 struct strag_allreduce {
     struct strag_problem problem; /* without its state */
     struct strag_state_record record;
-    struct strag_model model;
+    struct strag_sourced_model model;
 };
 
 const char *strag_version(void)
@@ -60,7 +60,9 @@ int strag_allreduce_create(int n, const struct strag_topology *topology,
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory");
     made->problem.n = n;
     made->problem.topology = topology;
-    made->model = strag_model_default(topology ? topology->network : STRAG_NETWORK_TREE);
+    const struct strag_model model =
+        strag_model_default(topology ? topology->network : STRAG_NETWORK_TREE);
+    made->model = strag_model_sourced(&model);
     *allreduce = made;
     return STRAG_OK;
 }
@@ -136,7 +138,7 @@ int strag_allreduce_set_number(struct strag_allreduce *allreduce, const char *na
     if (!(value >= number->least && value <= STRAG_MODEL_NUMBER_MOST))
         return strag_fail(err, STRAG_ERR_ARGUMENT, "%s = %g %s; must be %g to %g", name, value,
                           number->unit, number->least, STRAG_MODEL_NUMBER_MOST);
-    *strag_model_at(&allreduce->model, id) = value * number->scale;
+    strag_model_set(&allreduce->model, id, value * number->scale, STRAG_FROM_USER);
     return STRAG_OK;
 }
 
@@ -211,8 +213,8 @@ int strag_allreduce_seconds(const struct strag_allreduce *allreduce, const char 
         status = strag_fail(err, choices, "out of memory for the choices of %s", algorithm);
     for (int c = 0; c < choices && status == STRAG_OK; c++) {
         question.problem.blocks = blocks[c];
-        status = strag_profile_create(question.algorithm, &question.problem, &allreduce->model,
-                                      &profile[c], err);
+        status = strag_profile_create(question.algorithm, &question.problem,
+                                      &allreduce->model.model, &profile[c], err);
     }
     for (int s = 0; s < sizes && status == STRAG_OK; s++) {
         seconds[s] = INFINITY;
@@ -233,7 +235,8 @@ int strag_allreduce_select(const struct strag_allreduce *allreduce, struct strag
         .quick = allreduce->problem.n > STRAG_EXPLAINED_RANKS,
     };
     open_question(allreduce, &question);
-    int status = strag_select(&question.problem, &allreduce->model, &options, &selection, err);
+    int status =
+        strag_select(&question.problem, &allreduce->model.model, &options, &selection, err);
     if (status != STRAG_OK)
         return status;
     *count = selection->table.entries;

@@ -223,7 +223,8 @@ int strag_allreduce_set_slow(struct strag_allreduce *allreduce, int rank, double
                              struct strag_error *err);
 
 /**
- * Set a number of the cost model, as the command's options of the same names do.
+ * Set a number of the cost model, as the command's options of the same names do: alpha also sets
+ * the overhead to a fifth, unless that has been set.
  *
  * @param name   "alpha", "local-alpha" or "overhead", in microseconds; "bandwidth",
  *               "injection-bandwidth", "local-bandwidth" or "reduce-bandwidth", in Gbit/s;

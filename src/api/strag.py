@@ -199,6 +199,8 @@ class Allreduce(_Owned):
     def cost(self, algorithm, sizes):
         """Seconds by the model, for each length of the vector in bytes."""
         sizes = list(sizes)
+        if not all(0 <= size < 1 << 64 for size in sizes):
+            raise ValueError("sizes must be from 0 to 2^64 - 1")
         seconds = (c_double * len(sizes))()
         _do("allreduce_seconds", self._pointer, _bytes(algorithm), (c_size_t * len(sizes))(*sizes), len(sizes), seconds)
         return list(seconds)

@@ -295,7 +295,8 @@ static int count_ranks(const struct strag_layout *layout, const struct choice *c
     for (int i = 0; i < choice->count; i++)
         room += ranks_of(&layout->hosts[choice->host[i]], ranks_per_host);
     if (room == 0)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "the layout has no hosts");
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "the layout names no hosts: give the number of ranks, or the hosts");
     if (room > STRAG_LAYOUT_RANKS_MAX && *n == 0)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "the layout has %lld ranks; must be at most %d",
                           (long long)room, STRAG_LAYOUT_RANKS_MAX);

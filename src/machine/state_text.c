@@ -36,7 +36,8 @@ static int parse_straggler(const char *text, struct strag_straggler *straggler,
     const size_t length = strcspn(text, ",:"), end = strcspn(text, ",");
     *straggler = (struct strag_straggler){0, long_delay * 1e6};
     if (length >= sizeof rank || end - length > sizeof delay)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "not a rank");
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.20s' is too long for a rank or a delay",
+                          text);
     snprintf(rank, sizeof rank, "%.*s", (int)length, text);
     int status = strag_parse_integer(rank, 0, RANK_MAX, &straggler->rank, err);
     if (status == STRAG_OK && end > length) {

@@ -256,6 +256,7 @@ static const struct strag_yaml_key file_keys[] = {
     {"short-plans", strag_yaml_bool, AT(saved.circumstances.options.short_plans)},
     {"reproducible", read_reproducible, AT(saved.reproducible)},
     {"shared-memory", read_shared, AT(saved.shared_memory)},
+    {"written-once", strag_yaml_bool, AT(saved.model.model.written_once)},
     {"oversubscribed", read_oversubscribed, AT(saved.circumstances.oversubscribed)},
     {"stragglers", read_stragglers, AT(record)},
     {"slow", read_slow_list, AT(record)},
@@ -294,6 +295,8 @@ static int check_all(struct strag_yaml *yaml, const yaml_node_t *node,
         if (reading->number[id] < 0)
             return strag_yaml_fail(yaml, node, "the model has no '%s'",
                                    strag_model_numbers[id].name);
+    if (reading->rules && !reading->rules_file.text)
+        return strag_yaml_fail(yaml, node, "'rules' need the key 'rules-file'");
     if (!ranks || (reading->topology && reading->topology->n != n) ||
         (rests->oversubscribed.n > 0 && rests->oversubscribed.n != n))
         return strag_yaml_fail(

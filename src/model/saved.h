@@ -14,6 +14,7 @@
  *     short-plans: true           # and so were those that take long to plan
  *     reproducible: no            # or mapping, ranks
  *     shared-memory: all          # messages that go through it: none, hosts (within hosts), all
+ *     written-once: true          # if each rank has a processor (strag_model.written_once)
  *     oversubscribed: {ranks: 4, processors: 2, window: 524288}   # if ranks share processors
  *     stragglers: [{rank: 3, delay: 200}]                # us
  *     slow: [{rank: 2, factor: 1.7}]

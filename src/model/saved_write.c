@@ -123,6 +123,8 @@ bool strag_saved_write(const struct strag_saved *saved, FILE *stream)
     fprintf(stream, "quick: %s\nshort-plans: %s\nreproducible: %s\nshared-memory: %s\n",
             yes_or_no(rests->options.quick), yes_or_no(rests->options.short_plans),
             strag_reproducible_names[saved->reproducible], shared[saved->shared_memory]);
+    if (rests->model.written_once)
+        fputs("written-once: true\n", stream);
     write_oversubscribed(&rests->oversubscribed, stream);
     write_state(rests->problem.state, stream);
     if (rests->pinned)

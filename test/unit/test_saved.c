@@ -117,6 +117,7 @@ static struct strag_saved random_choice(struct rng *rng, const struct strag_topo
                             strag_model_numbers[id].scale * 1e6,
                         (enum strag_origin)rng_below(rng, STRAG_ORIGINS));
     saved.model.line = 7;
+    saved.model.model.written_once = rng_below(rng, 2);
     saved.circumstances.model = saved.model.model;
     if (rng_one_in(rng, 3))
         saved.circumstances.oversubscribed = (struct strag_oversubscribed){

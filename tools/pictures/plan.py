@@ -140,7 +140,7 @@ class Plan:
         self.stages.insert(place, (name, at))
 
     def bar_width(self, first, count):
-        return self.label + self.size_part * self.fraction(first, count) / self.largest
+        return self.label + self.size_part * self.fraction(first, count) / max(self.largest, 1e-9)
 
     def measure_columns(self):
         """@return [column]: what the widest rank needs"""
@@ -265,7 +265,7 @@ class Plan:
         end = self.left[self.columns.of[at] + 1] - self.GAP
         start, middle = end - self.arrows, end - self.arrows / 2
         to = y + self.row * (peer - rank)
-        wide = 0.8 + 1.6 * self.fraction(first, count) / self.largest
+        wide = 0.8 + 1.6 * self.fraction(first, count) / max(self.largest, 1e-9)
         return (f'<path d="M{x:.1f} {y:.1f}H{start:.1f}C{middle:.1f} {y:.1f} {middle:.1f} {to:.1f} '
                 f'{end:.1f} {to:.1f}" stroke-width="{wide:.2g}"/>')
 
