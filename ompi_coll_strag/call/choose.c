@@ -33,6 +33,9 @@ static inline int look_up(struct coll_strag_call *call)
         call->choice.algorithm = rival.algorithm;
         call->choice.blocks = rival.blocks;
     }
+    if (!call->choice.algorithm && call->choice.reason == COLL_STRAG_TOO_SHORT &&
+        module->decision.learning && bytes >= module->decision.watch_from)
+        call->choice.reason = COLL_STRAG_MEASURED;
     return code;
 }
 

@@ -124,6 +124,7 @@ static const char *const reasons[COLL_STRAG_REASONS] = {
     [COLL_STRAG_NO_ROOM] = "a rank has no room, or no tag, for one more persistent request",
     [COLL_STRAG_GIVEN] = "a plan from a file",
     [COLL_STRAG_DECLINED] = "strag is not used here",
+    [COLL_STRAG_MEASURED] = "an experiment, or below coll_strag_minimum_size",
     [COLL_STRAG_FIRST] = "one of the communicator's first calls",
 };
 

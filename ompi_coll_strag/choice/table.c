@@ -153,6 +153,7 @@ double coll_strag_select_without(const struct coll_strag_table_inputs *inputs,
     const struct strag_circumstances all = circumstances_of(inputs, decision, &view);
     const struct strag_select_options options = {
         .only = strag_algorithm_any_straggler(),
+        .quick = all.options.quick,
         .short_plans = true,
     };
     *selection = NULL;

@@ -33,6 +33,7 @@ enum coll_strag_reason {
     COLL_STRAG_NO_ROOM,    /* a rank cannot have one more persistent request */
     COLL_STRAG_GIVEN,      /* why strag runs it: there is a user plan (choice/user_plans.h) */
     COLL_STRAG_DECLINED,   /* strag does not run this communicator's calls */
+    COLL_STRAG_MEASURED,   /* an experiment, or its result */
     COLL_STRAG_FIRST,      /* one of the first calls, delegated before setup (setup/setup.c) */
     COLL_STRAG_REASONS
 };

@@ -107,8 +107,8 @@ static bool make_judge(struct coll_strag_watch *watch)
         .same_window = decision->same_window || decision->report,
         .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH &&
                       decision->dynamic != STRAG_DYNAMIC_ALWAYS && is_modelled(options),
-        .dynamic = ompi_comm_size(options->comm) < STRAG_ARRIVALS_RANKS_MIN
-                       ? STRAG_DYNAMIC_NEVER
+        .dynamic = ompi_comm_size(options->comm) < STRAG_ARRIVALS_RANKS_MIN || decision->line
+                       ? STRAG_DYNAMIC_NEVER /* a rule's calls wait for all */
                        : (enum strag_dynamic_use)decision->dynamic,
         .dynamic_from = least_of_all(decision),
         .slowdown = watch->links ? watch->links->slowdown : NULL,

@@ -141,9 +141,10 @@ void strag_dynamic_table(struct strag_dynamic *dynamic, const struct strag_selec
     static const struct strag_table none = {.entries = 1};
     dynamic->selection = selection;
     dynamic->policy.table = selection ? selection->table : none;
-    if (!selection)
+    if (!selection) {
         strag_dynamic_leave(dynamic);
-    else if (dynamic->use == STRAG_DYNAMIC_ALWAYS)
+        dynamic->pause = 0; /* without a table no window shortens it */
+    } else if (dynamic->use == STRAG_DYNAMIC_ALWAYS)
         dynamic->policy.on = true;
 }
 

@@ -165,6 +165,8 @@ static double spread(const struct strag_link_sample *sample)
     const int half = (sum(sample->count, STRAG_LINK_BINS) + 1) / 2;
     const double middle = find(sample, half - 1);
     double all = 0;
+    if (middle <= STRAG_LINK_UNKNOWN)
+        return 0; /* most links are in the last bin */
     for (int i = 0, left = half; i < STRAG_LINK_BINS && left > 0; left -= sample->count[i++]) {
         const int links = sample->count[i] < left ? sample->count[i] : left;
         all += links * fmax(0, STRAG_LINK_BIN * (sample->top - i + 0.5) - middle);

@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-enum { LONGEST_PAUSE = 1 << 24 }; /* calls */
+/* Calls. After longer ones the watch has to be there when a program's calls get longer; if no time
+ * is left, a window costs next to nothing. */
+enum { LONGEST_PAUSE = 1 << 14 };
 
 void strag_budget_add_call(struct strag_budget *budget, double seconds)
 {

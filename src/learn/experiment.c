@@ -53,7 +53,15 @@ void strag_experiments_free(struct strag_experiments *experiments)
 
 void strag_experiments_stop(struct strag_experiments *experiments)
 {
+    if (experiments->running)
+        experiments->findings.of[experiments->size_class].tried--; /* there was no verdict */
     experiments->running = false;
+}
+
+void strag_experiments_forget(struct strag_experiments *experiments)
+{
+    experiments->running = false;
+    experiments->findings = (struct strag_findings){.of = {{.found = false}}};
 }
 
 /* ---- Classes of sizes ---- */
@@ -309,14 +317,17 @@ double strag_experiments_add(struct strag_experiments *experiments,
     experiments->order.calls = 0;
     if (!ordered)
         return 0;
-    if (count < (experiments->counts ? FOUR : FIRST) ||
-        !are_good(experiments, calls, count, seconds))
-        experiments->running = false; /* calls of this size do not come any more */
     if (!experiments->running)
         return 0;
+    if (!are_good(experiments, calls, count, seconds)) {
+        experiments->running = false;
+        return 0;
+    }
     const double before = fmax(0, experiments->lost);
     experiments->lost += lost_in(seconds, count, rival);
-    if (experiments->counts) {
+    if (count < (experiments->counts ? FOUR : FIRST)) {
+        strag_experiments_stop(experiments); /* calls of this size do not come for now */
+    } else if (experiments->counts) {
         for (int c = 0; c + FOUR <= count; c += FOUR)
             add_four(experiments, seconds + c, rival >> c);
         decide(experiments);

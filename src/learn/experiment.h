@@ -14,11 +14,11 @@
  *
  *     faster    by 3 % and 4 standard errors: the rival runs from then on, in its class of sizes
  *               (an octave; 2^k is in the middle of class k)
- *     not       ahead by a standard error, or after 16 fours, or if such calls do not come any
- *               more, or the table's choice has changed: nothing changes
+ *     not       ahead by a standard error, or after 16 fours, or if the table's choice has
+ *               changed: nothing changes
  *
- * If no time is left (budget.h), or if links or arrivals are in doubt, the experiment waits; calls
- * of other sizes do not end it.
+ * If no time is left (budget.h), or if links or arrivals are in doubt, the experiment waits. If
+ * there are 64 other calls and too few such ones, or links change, it begins again later.
  *
  * A drift, or a change of load in mid-run, cancels in each four. With the random order, alternating
  * calls of two kinds do not look like a difference. It takes 4 standard errors because the mean of
@@ -92,13 +92,17 @@ struct strag_experiment_call {
 };
 
 /** The window's calls have ended. @param calls  [count], its first ones; with fewer than four (at
- * first three) the experiment ends, since such calls hardly come any more
+ * first three) the experiment ends, since such calls do not come for now; its rival may be tried
+ * again
  * @return seconds that were lost in these calls, at least 0 */
 double strag_experiments_add(struct strag_experiments *experiments,
                              const struct strag_experiment_call *calls, int count);
 
-/** End the running experiment, since links have changed. Earlier findings stay. */
+/** End the running experiment, since links have changed; its rival may be tried again. */
 void strag_experiments_stop(struct strag_experiments *experiments);
+
+/** Forget all findings, since other hosts are slow now. */
+void strag_experiments_forget(struct strag_experiments *experiments);
 
 /** Put the faster rivals into a table, each at the sizes of its class. */
 void strag_experiments_apply(const struct strag_experiments *experiments,

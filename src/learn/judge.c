@@ -123,6 +123,7 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
                    !strag_table_is_same(&usual->table, &usual->selection->table);
     judge->soon = STRAG_RECENT;
     judge->summary = strag_watch_summary_none();
+    judge->summary.judged = options->stragglers;
     note_slowest(judge);
     return judge;
 }
@@ -301,7 +302,7 @@ static void fill_dynamic_calls(const struct strag_judge *judge, struct strag_dyn
 static void log_dynamic(struct strag_judge *judge, bool before)
 {
     const struct strag_dynamic_policy *policy = strag_dynamic_policy(judge->dynamic);
-    if (policy->on != before)
+    if (policy->on != before && !judge->is_ahead) /* else the log has the straggler */
         snprintf(judge->log, sizeof judge->log,
                  policy->on ? "another rank is late in each call: the others go ahead after "
                               "%s and %s per MiB"
@@ -383,7 +384,21 @@ static void log_links(struct strag_judge *judge)
                      state->slow[s].factor);
 }
 
-/* The stragglers, their delays in the model, and the findings of experiments stay. */
+/* Are the same ranks' hosts slow, by whatever factors? */
+static bool has_same_slow(const struct strag_state_record *a, const struct strag_state_record *b)
+{
+    bool same = a->nslow == b->nslow;
+    for (int i = 0; same && i < a->nslow; i++) {
+        int j = 0;
+        while (j < b->nslow && b->slow[j].rank != a->slow[i].rank)
+            j++;
+        same = j < b->nslow;
+    }
+    return same;
+}
+
+/* The stragglers and their delays in the model stay; the findings of experiments, too, if only
+ * factors change. */
 enum strag_change strag_judge_probed(struct strag_judge *judge,
                                      const struct strag_link_sample *links, double seconds)
 {
@@ -394,13 +409,16 @@ enum strag_change strag_judge_probed(struct strag_judge *judge,
     judge->soon = STRAG_RECENT;
     if (!changed)
         return STRAG_CHANGE_NOTHING;
+    const struct strag_state_record before = judge->state;
     strag_slowdown_state(options->slowdown, &judge->state);
     if (options->fit) {
         const struct strag_state_record usual = usual_state(judge);
         strag_fit_again(options->fit, &usual);
     }
-    if (options->experiments)
+    if (options->experiments && has_same_slow(&before, &judge->state))
         strag_experiments_stop(options->experiments);
+    else if (options->experiments)
+        strag_experiments_forget(options->experiments);
     make_usual(judge);
     if (judge->is_ahead && !make_ahead(judge, &judge->state)) {
         judge->is_ahead = false;

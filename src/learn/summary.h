@@ -20,6 +20,7 @@ struct strag_slowest {
 
 struct strag_watch_summary {
     struct strag_late late; /* the stragglers of the last verdict */
+    bool judged;            /* the model says what going ahead without them saves */
     int switches;           /* how often the verdict's stragglers changed */
     double saved;           /* modelled seconds saved by going ahead without them */
     uint64_t calls;         /* watched */

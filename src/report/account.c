@@ -125,8 +125,9 @@ static struct phrase watched_phrase(const struct strag_account *account)
                       (unsigned long long)summary->ahead_from, saved < 0 ? "lost" : "saved",
                       strag_units_time(fabs(saved)).text);
     if (summary->late.count > 0)
-        return phrase("strag waited for %s: by the model going ahead saves nothing",
-                      late_phrase(&summary->late).text);
+        return phrase("strag waited for %s: %s", late_phrase(&summary->late).text,
+                      summary->judged ? "by the model going ahead saves nothing"
+                                      : "the model cannot say here what going ahead saves");
     return phrase("strag waited: no rank was last in most of %d calls in a row", account->needed);
 }
 
@@ -181,8 +182,8 @@ static struct phrase did_phrase(const struct strag_account *account)
 static bool saves_nothing(const struct strag_account *account)
 {
     const struct strag_watch_summary *summary = account->summary;
-    return !unwatched_phrase(account).text[0] && summary && summary->late.count > 0 &&
-           !went_ahead(summary);
+    return !unwatched_phrase(account).text[0] && summary && summary->judged &&
+           summary->late.count > 0 && !went_ahead(summary);
 }
 
 /* What the user may try; "" if there is nothing. */

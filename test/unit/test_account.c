@@ -341,6 +341,9 @@ TEST(text_says_what_strag_did)
     page.account.summary = &summary;
     has(&page, "strag waited: no rank was last in most of 200 calls in a row\n");
     summary.late = (struct strag_late){1, {{2, 1e-3}}};
+    has(&page, "strag waited for rank 2: the model cannot say here what going ahead saves\n"
+               "strag: grid: try: look at what rank 2 does before these calls; going ahead");
+    summary.judged = true;
     has(&page, "strag waited for rank 2: by the model going ahead saves nothing\n"
                "strag: grid: try: look at what rank 2 does before these calls (mpirun --mca coll "
                "strag)\n");

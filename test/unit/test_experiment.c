@@ -238,6 +238,37 @@ static void waits_for_its_calls(void **unused)
     strag_experiments_free(experiments);
 }
 
+/* Without a verdict a rival is tried again, what its calls lost is counted, and other slow hosts
+ * make all findings void. */
+static void without_a_verdict(void **unused)
+{
+    struct strag_experiments *experiments = strag_experiments_create(4096, 1);
+    struct strag_table table = selection->table;
+    struct strag_window_order order;
+    const struct strag_experiment_inputs inputs = inputs_of(&table, 9 * usual_takes);
+    const struct strag_entry *usual = strag_table_entry(&table, bytes);
+    assert_non_null(experiments);
+    assert_true(strag_experiments_next(experiments, &inputs, &order));
+    const struct strag_algorithm *rival = order.rival;
+    const struct strag_experiment_call calls[] = {
+        {{rival, order.blocks}, 3 * usual_takes},
+        {{usual->algorithm, usual->blocks}, usual_takes},
+    };
+    /* of CCU or CUC: the second call is the rival's, or the table's choice */
+    const double lost = strag_experiments_add(experiments, calls, 1 + !(order.rival_runs & 2));
+    assert_true(order.rival_runs & 2 ? lost <= 0 : lost > 1.9 * usual_takes);
+    for (int times = 0; times < 2; times++) {
+        assert_true(strag_experiments_next(experiments, &inputs, &order));
+        assert_ptr_equal(order.rival, rival);
+        assert_int_equal(strag_experiments_findings(experiments)->of[20].tried, 1);
+        strag_experiments_stop(experiments);
+    }
+    strag_experiments_findings(experiments)->of[20].found = true;
+    strag_experiments_forget(experiments);
+    assert_false(strag_experiments_findings(experiments)->of[20].found);
+    strag_experiments_free(experiments);
+}
+
 static int setup(void **unused)
 {
     struct strag_topology *topology;
@@ -264,6 +295,7 @@ int main(void)
         cmocka_unit_test(slow_first_call),
         cmocka_unit_test(hopeless),
         cmocka_unit_test(waits_for_its_calls),
+        cmocka_unit_test(without_a_verdict),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
