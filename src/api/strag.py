@@ -14,9 +14,9 @@
 What fails raises strag.Error, with libstrag's reason and status. The library is the one that STRAG_LIBRARY names, or
 libstrag.so.0 as the linker finds it. Needs Python 3 alone.
 """
+import array
 import collections
 import ctypes
-import itertools
 import os
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_size_t, c_void_p
 
@@ -198,9 +198,7 @@ class Allreduce(_Owned):
 
     def cost(self, algorithm, sizes):
         """Seconds by the model, for each length of the vector in bytes."""
-        sizes = list(sizes)
-        if not all(0 <= size < 1 << 64 for size in sizes):
-            raise ValueError("sizes must be from 0 to 2^64 - 1")
+        sizes = array.array("Q", sizes)  # OverflowError for what c_size_t would cut
         seconds = (c_double * len(sizes))()
         _do("allreduce_seconds", self._pointer, _bytes(algorithm), (c_size_t * len(sizes))(*sizes), len(sizes), seconds)
         return list(seconds)
@@ -247,5 +245,5 @@ def version():
 
 def algorithms():
     """{name: what it is good for}"""
-    names = itertools.takewhile(bool, (_value("algorithm_name", index) for index in itertools.count()))
+    names = filter(None, (_value("algorithm_name", index) for index in range(256)))
     return {name.decode(): _value("algorithm_summary", name).decode() for name in names}

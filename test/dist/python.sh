@@ -56,6 +56,12 @@ costs = [float(row["seconds"]) for row in csv.DictReader(text("cost.csv").splitl
 assert all(abs(mine / cost - 1) < 1e-4 for mine, cost in zip(job.cost("ring", [1 << 10, 1 << 20]), costs)) and len(costs) == 2
 chosen = [entry.algorithm for entry in job.select() if entry.bytes <= 1 << 20][-1]
 assert chosen == json.loads(text("explain.json"))["sizes"][0]["algorithm"], chosen
+for size in -1, 1 << 64:
+    try:
+        five.cost("ring", [size])
+    except OverflowError:
+        continue
+    raise AssertionError(f"{size} bytes")
 for wrong in (1 << 32) + 4, None:
     try:
         strag.Allreduce(wrong)
