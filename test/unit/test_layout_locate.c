@@ -255,7 +255,8 @@ TEST(refusals)
     strag_layout_free(layout);
 
     layout = layout_of("- topology: t\n  flat: true\n");
-    refused(layout, 0, 1, NULL, "the layout names no hosts: give the number of ranks, or the hosts");
+    refused(layout, 0, 1, NULL,
+            "the layout names no hosts: give the number of ranks, or the hosts");
     strag_layout_free(layout);
     layout = layout_of("0: 0\n1: 1\n");
     refused(layout, 3, 1, NULL, "3 ranks; the layout places 2");
