@@ -204,7 +204,7 @@ int coll_strag_run_begin(struct coll_strag_run *run, const struct coll_strag_cal
 
 /* ---- Ending ---- */
 
-/* @param known  the communicator's error, if this rank has been told to give up; else OMPI_SUCCESS
+/* @param known  the communicator's error, if another rank has ended its calls; else OMPI_SUCCESS
  */
 static int mpi_error(int status, const struct coll_strag_transport *transport, int known)
 {
