@@ -123,7 +123,7 @@ until [ -e "$files/ended/started" ]; do sleep 0.1; done
 kill -TERM $!
 status=0
 wait $! || status=$?
-[ "$status" = 143 ] && [ "$(ls "$files/ended")" = started ] || fail "SIGTERM: status $status, $(ls "$files/ended")"
+[ "$status,$(ls "$files/ended")" = 143,started ] || fail "SIGTERM: status $status, files $(ls "$files/ended")"
 refused '^compare: Open MPI did not load strag' -- "${options[@]}" --mca coll ^strag -np 2
 refused '^compare: strag ran other calls than it was to run, as its counters say' -- "${options[@]}" --mca coll_strag_enable 0 -np 2
 refused '^compare: it ran with 1 rank$' -- "${options[@]}" -np 1
