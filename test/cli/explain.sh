@@ -354,7 +354,7 @@ refuses 'strag explain: --saved already has the settings of the job; omit --bloc
 refuses 'strag explain: --torus and --saved contradict each other; give one of --torus, --mesh, --hyperx, --hammingmesh,'\
 ' --tree, --layout, --saved, --hwloc' explain --saved "$work/saved.yaml" --bytes 1K --torus 2x2
 refuses "strag plan: --saved: $work/model.yaml:1: a saved file has no key 'strag-models'; it has strag-saved, version,\
- communicator, ranks, ports, minimum, strict, quick, short-plans, reproducible, shared-memory, oversubscribed, stragglers, slow,\
+ communicator, ranks, ports, minimum, strict, quick, short-plans, reproducible, shared-memory, written-once, oversubscribed, stragglers, slow,\
  pinned, model, origins, model-file, model-line, rules, rules-file, rules-line, table, topology" \
     plan ring --saved "$work/model.yaml"
 sed 's/table: .*/table: [{from: 0, algorithm: ring}]/' "$work/saved.yaml" >"$work/another.yaml"

@@ -63,7 +63,8 @@ static void straggler(void **state)
             "1:", "'' is not a number of microseconds from 0 to 1e+12");
     refused(strag_state_check_straggler, "1:-2",
             "'-2' is not a number of microseconds from 0 to 1e+12");
-    refused(strag_state_check_straggler, "00000000000000000000000000000000", "not a rank");
+    refused(strag_state_check_straggler, "00000000000000000000000000000000",
+            "'00000000000000000000' is too long for a rank or a delay");
     refused(strag_state_check_straggler, "12", "there is no rank 12; the job's are 0 to 11");
     straggler_is("11:1", 0, 0, 0);
     assert_true(strag_state_names_straggler("11:1"));
