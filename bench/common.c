@@ -142,9 +142,8 @@ void *bench_allocate(size_t bytes)
     return memory;
 }
 
-enum {
-    PERIOD = 97
-}; /* elements, after which values repeat: few sums are made, with many ranks, too */
+/* Elements, after which values repeat: few sums are made, with many ranks, too. */
+enum { PERIOD = 97 };
 
 static float value(int rank, size_t index)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "algorithms/forest.h"
 
+#include "algorithms/straggler.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +98,16 @@ int strag_forest_trees(const struct strag_problem *problem)
 {
     const struct strag_torus torus = strag_torus_of(problem);
     return is_grid(&torus) ? torus.parts : 1;
+}
+
+int strag_forest_check(const struct strag_problem *problem, struct strag_error *err)
+{
+    int status = STRAG_OK;
+    if (strag_torus_of(problem).grid)
+        status = strag_torus_check(problem, 1, err);
+    return status != STRAG_OK ? status
+                              : strag_straggler_check_blocks(problem, strag_forest_trees(problem),
+                                                             STRAG_FOREST_BLOCKS_MAX, err);
 }
 
 static int reached(const struct strag_forest *forest, int host)

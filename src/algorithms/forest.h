@@ -35,6 +35,9 @@ struct strag_forest {
 /** How many trees there are: two for each dimension of a grid, or one. */
 int strag_forest_trees(const struct strag_problem *problem);
 
+/** Refuse more ports than a grid has, and numbers of blocks that the trees cannot share evenly. */
+int strag_forest_check(const struct strag_problem *problem, struct strag_error *err);
+
 /** Grow the trees around a rank.
  * @param[out] forest  the caller's to clear, also on failure @return false when out of memory */
 bool strag_forest_grow(const struct strag_problem *problem, int centre,

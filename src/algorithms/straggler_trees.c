@@ -73,7 +73,6 @@
  */
 #include "algorithms/forest.h"
 #include "algorithms/straggler.h"
-#include "algorithms/torus.h"
 #include "algorithms/tree.h"
 #include "algorithms/uplinks.h"
 
@@ -207,16 +206,6 @@ static int share(const struct strag_problem *problem, void **shared, struct stra
 }
 
 /* ---- The algorithm ---- */
-
-static int check(const struct strag_problem *problem, struct strag_error *err)
-{
-    int status = STRAG_OK;
-    if (strag_torus_of(problem).grid)
-        status = strag_torus_check(problem, 1, err);
-    return status != STRAG_OK ? status
-                              : strag_straggler_check_blocks(problem, strag_forest_trees(problem),
-                                                             STRAG_FOREST_BLOCKS_MAX, err);
-}
 
 static int choices(const struct strag_problem *problem, int *blocks)
 {
@@ -443,7 +432,7 @@ const struct strag_algorithm strag_straggler_trees = {
     .rounds = "m + about depth/2",
     .sent = "about 2",
     .needs_straggler = true,
-    .check = check,
+    .check = strag_forest_check,
     .share = share,
     .unshare = unshare,
     .choices = choices,

@@ -55,14 +55,8 @@ static int slowest_rank(const struct strag_problem *problem)
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    int status = STRAG_OK;
-    if (strag_torus_of(problem).grid)
-        status = strag_torus_check(problem, 1, err);
-    if (status == STRAG_OK)
-        status = strag_uplinks_check(problem, err);
-    return status != STRAG_OK ? status
-                              : strag_straggler_check_blocks(problem, strag_forest_trees(problem),
-                                                             STRAG_FOREST_BLOCKS_MAX, err);
+    const int status = strag_uplinks_check(problem, err);
+    return status != STRAG_OK ? status : strag_forest_check(problem, err);
 }
 
 /* On a switch or a tree of hosts others take less, or as long. */
